@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Amend is a document with a line of advice in it: "field: value", the field as messages
-// name it, the value as YAML has it and whole, as it would stand in base. What was changed
-// between base and now stays: of lists what the line adds and takes away counts, of
-// numbers the largest.
+// Amend returns the document now with a line of advice applied: "field: value", with the field
+// as messages name it and its whole new value in YAML. The line was made for base, an earlier
+// state of the document. Changes made since then stay: of a list the line adds and removes only
+// the items in which its value differs from base's, and of two numbers the larger wins.
 func Amend(base, now *Node, line string) (*Node, error) {
 	field, text, ok := strings.Cut(line, ": ")
 	if !ok {
@@ -22,7 +22,7 @@ func Amend(base, now *Node, line string) (*Node, error) {
 	return amend(base, now, strings.Split(strings.ReplaceAll(field, "[", ".["), "."), value), nil
 }
 
-// amend is now with a value at a path of keys and [indices].
+// amend returns now with value at a path of keys and [indices].
 func amend(base, now *Node, path []string, value *Node) *Node {
 	if len(path) == 0 {
 		return merged(base, now, value)
@@ -41,7 +41,8 @@ func amend(base, now *Node, path []string, value *Node) *Node {
 	return now.With(key, amend(base.Get(key), now.Get(key), path[1:], value))
 }
 
-// With is an Object with a member set, or taken away by nil; any other node becomes one.
+// With returns a copy of the Object n with a member set, or removed if value is nil. If n is
+// not an Object, the copy is a new one.
 func (n *Node) With(key string, value *Node) *Node {
 	out := &Node{Kind: Object}
 	if n != nil && n.Kind == Object {
@@ -61,7 +62,7 @@ func (n *Node) With(key string, value *Node) *Node {
 	return out
 }
 
-// merged is what becomes of now by a change of base into value.
+// merged applies the change from base to value to now.
 func merged(base, now, value *Node) *Node {
 	switch {
 	case base == nil:
@@ -102,19 +103,19 @@ func merged(base, now, value *Node) *Node {
 	return value
 }
 
-// has tells whether a List has an item that says the same.
+// has reports whether a List has an item with the same canonical JSON.
 func (n *Node) has(item *Node) bool {
 	text := item.AppendCanonical(nil)
 	return slices.ContainsFunc(Items(n), func(own *Node) bool { return slices.Equal(own.AppendCanonical(nil), text) })
 }
 
-// Change is one thing that differs between two documents.
+// Change is one difference between two documents.
 type Change struct {
-	Field, Value string // the value as JSON, of one item where the field is a list
-	Gone         bool   // it is in the first alone
+	Field, Value string // Value is JSON; if the field is a list, one item of it
+	Gone         bool   // only the first document has it
 }
 
-// String is the change as a line of a difference.
+// String formats the change as a line of a diff.
 func (c Change) String() string {
 	sign := "+ "
 	if c.Gone {
@@ -123,7 +124,7 @@ func (c Change) String() string {
 	return sign + c.Field + ": " + c.Value
 }
 
-// Changes are what differs between two documents, in the order of the fields.
+// Changes lists the differences between two documents in the order of their fields.
 func Changes(from, to *Node) []Change { return changes(nil, "", from, to) }
 
 func changes(all []Change, field string, from, to *Node) []Change {
@@ -137,7 +138,7 @@ func changes(all []Change, field string, from, to *Node) []Change {
 		if n != nil && (kind == 0 || kind == n.Kind) {
 			kind = n.Kind
 		} else if n != nil {
-			kind = Null // they are of two kinds
+			kind = Null // the two are of different kinds
 		}
 	}
 	switch {
@@ -175,7 +176,7 @@ func members(n *Node) []Member {
 	return n.Members
 }
 
-// Items are the values of a list; none where there is no list.
+// Items returns the items of a list; none if n is nil.
 func Items(n *Node) []*Node {
 	if n == nil {
 		return nil

@@ -2,18 +2,18 @@ package doc
 
 import "unicode/utf8"
 
-// MaxBytes is how large a document may be.
+// MaxBytes is the maximal size of a document.
 const MaxBytes = 1 << 20
 
-// The other bounds of every document.
+// The other limits of every document.
 const (
 	maxDepth  = 32
-	maxValues = 1 << 16 // 1 MiB could hold eight times as many, and take too long
+	maxValues = 1 << 16 // 1 MiB could hold eight times as many, which would take too long
 )
 
 const tooMany = "more than 65536 values"
 
-// Check refuses what no reader takes, before it is read.
+// Check rejects texts that neither reader accepts, before they are parsed.
 func Check(name string, b []byte) *Error {
 	if len(b) > MaxBytes {
 		return &Error{Name: name, Why: "larger than 1 MiB"}

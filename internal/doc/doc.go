@@ -1,12 +1,11 @@
-// Package doc reads and writes documents: one reader of JSON and one of YAML, which
-// make the same tree with the place of each value, and one writer.
+// Package doc reads and writes documents. Its JSON reader and its YAML reader build the same
+// tree of Nodes, with the line and column of each value; its Writer writes JSON.
 //
-// JSON is read by jsontext, which encoding/json has from Go 1.27 on. What is wrong
-// is said in words of ours, with line and column. YAML is read by a reader of
-// this package: of the libraries that were tried goccy/go-yaml takes some documents
-// for other trees than YAML 1.2 has, and seconds for hostile ones of 64 KiB, and
-// those that come from libyaml tell of an error neither column nor cause.
-// It is held to goccy/go-yaml and libyaml by tests.
+// The JSON reader uses jsontext, the tokenizer of encoding/json from Go 1.27 on, and words its
+// own errors, with line and column. The YAML reader is this package's own: of the libraries
+// tried, goccy/go-yaml reads some documents differently from YAML 1.2 and needs seconds for
+// hostile ones of 64 KiB, and those derived from libyaml report neither column nor cause of an
+// error. Tests compare the reader with goccy/go-yaml and libyaml.
 //
-// Any input of up to 1 MiB is answered within 100 ms.
+// Reading takes at most 100 ms for any input of up to 1 MiB.
 package doc

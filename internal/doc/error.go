@@ -8,19 +8,19 @@ import (
 // Error says what is wrong with a document, and where.
 type Error struct {
 	Name  string // the document, as given
-	Pos   Pos    // zero where the whole document is meant
-	Field string // the path of the field; "" where none is known
-	Why   string // what is wrong, and what is wanted
+	Pos   Pos    // zero if the whole document is meant
+	Field string // the path of the field; "" if unknown
+	Why   string // what is wrong and what is expected
 	Meant string // the name that was probably meant; may be empty
 	Help  string // what would help; may be empty
 }
 
-// ErrorAt is what is wrong at an offset of b.
+// ErrorAt returns an Error about the byte at offset off of b.
 func ErrorAt(name string, b []byte, off int, why string) *Error {
 	return &Error{Name: name, Pos: PosAt(b, off), Why: why}
 }
 
-// Error is the error on one line.
+// Error returns the message on one line.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.On())
@@ -35,7 +35,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// On is the place: "spec.json:3:5".
+// On returns the place as "spec.json:3:5".
 func (e *Error) On() string {
 	if e.Pos.Line == 0 {
 		return e.Name
@@ -43,7 +43,7 @@ func (e *Error) On() string {
 	return e.Name + ":" + strconv.Itoa(e.Pos.Line) + ":" + strconv.Itoa(e.Pos.Col)
 }
 
-// Reason is what is wrong, with the name that was probably meant.
+// Reason returns Why together with Meant.
 func (e *Error) Reason() string {
 	if e.Meant == "" {
 		return e.Why
@@ -51,7 +51,8 @@ func (e *Error) Reason() string {
 	return e.Why + " (did you mean " + e.Meant + "?)"
 }
 
-// refused, deferred, makes the Error that a reader ended with by panic its result.
+// refused is deferred by a reader: it recovers the Error that the reader panicked with and
+// makes it the result.
 func refused(n **Node, err *error) {
 	switch bad := recover().(type) {
 	case nil:

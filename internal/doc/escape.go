@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// UnicodeEscape reads \uXXXX, or two of them that make a surrogate pair, at the
-// beginning of b. Where why tells that it is none, r is U+FFFD and size what that
-// stands for.
+// UnicodeEscape reads \uXXXX, or a surrogate pair of two of them, at the beginning of b, and
+// returns the size of the escape. If the escape is invalid, why is the reason, r is U+FFFD, and
+// size is the number of bytes that U+FFFD replaces.
 func UnicodeEscape(b []byte) (r rune, size int, why string) {
 	hi, ok := hexRune(b[min(2, len(b)):], 4)
 	switch {
@@ -28,7 +28,7 @@ func UnicodeEscape(b []byte) (r rune, size int, why string) {
 	return r, 12, ""
 }
 
-// hexRune reads the n hexadecimal digits that b begins with.
+// hexRune reads n hexadecimal digits at the beginning of b.
 func hexRune(b []byte, n int) (rune, bool) {
 	if len(b) < n {
 		return 0, false

@@ -10,9 +10,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ParseJSON reads one JSON document as RFC 8259 has it and no looser: no
-// duplicate keys, nothing after the document, no byte order mark, valid UTF-8
-// and whole surrogate pairs only; at most 1 MiB and 65536 values, nested at most 32 deep.
+// ParseJSON reads one JSON document strictly by RFC 8259. It rejects duplicate keys, text after
+// the document, a byte order mark, invalid UTF-8, half a surrogate pair, more than 1 MiB or
+// 65536 values, and nesting of more than 32 levels.
 func ParseJSON(name string, b []byte) (n *Node, err error) {
 	if err := Check(name, b); err != nil {
 		return nil, err
@@ -21,10 +21,10 @@ func ParseJSON(name string, b []byte) (n *Node, err error) {
 	return newJSON(name, b, maxDepth).document(), nil
 }
 
-// ParseLaxJSON reads what a program wrote that may be older, newer or damaged,
-// and takes what encoding/json does: a byte that is not UTF-8 and half of a
-// surrogate pair become U+FFFD, and of equal keys all are kept. It is nested at
-// most depth deep; its size is for the caller to bound.
+// ParseLaxJSON reads a file that another program wrote, perhaps another version of it, or that
+// is damaged. As encoding/json does, it replaces a byte that is not UTF-8, and half of a
+// surrogate pair, by U+FFFD. It keeps all members of equal keys. depth limits the nesting; the
+// caller has to limit the size.
 func ParseLaxJSON(name string, b []byte, depth int) (n *Node, err error) {
 	r := newJSON(name, b, depth, jsontext.AllowInvalidUTF8(true))
 	r.values, r.lax = -1, true
@@ -32,20 +32,20 @@ func ParseLaxJSON(name string, b []byte, depth int) (n *Node, err error) {
 	return r.document(), nil
 }
 
-// jsonReader makes a tree of jsontext's tokens.
+// jsonReader builds a tree from jsontext's tokens.
 type jsonReader struct {
 	name   string
 	b      []byte
-	s      string // b again: what a node holds is a piece of it
+	s      string // the same as b: the nodes' texts share its memory
 	d      *jsontext.Decoder
 	slab   slab
-	depth  int  // the most levels
-	values int  // the most values; -1 for any number
-	lax    bool // as ParseLaxJSON
+	depth  int  // the maximal nesting
+	values int  // the maximal number of values; -1 for no limit
+	lax    bool // for ParseLaxJSON
 }
 
 func newJSON(name string, b []byte, depth int, more ...jsontext.Options) *jsonReader {
-	d := jsontext.NewDecoder(bytes.NewBuffer(b), append(more, jsontext.AllowDuplicateNames(true))...) // they are seen here, as YAML's
+	d := jsontext.NewDecoder(bytes.NewBuffer(b), append(more, jsontext.AllowDuplicateNames(true))...) // object finds them, as for YAML
 	return &jsonReader{name: name, b: b, s: string(b), d: d, depth: depth, values: maxValues}
 }
 
@@ -61,7 +61,7 @@ func (r *jsonReader) document() *Node {
 	return located(r.b, n)
 }
 
-// read reads the next token of the list or object in, and tells where it stands.
+// read reads the next token of the list or object in, and returns its offset.
 func (r *jsonReader) read(in *Node) (tok jsontext.Token, start int) {
 	start = r.end()
 	for start < len(r.b) && strings.IndexByte(" \t\r\n,:", r.b[start]) >= 0 {
@@ -74,7 +74,7 @@ func (r *jsonReader) read(in *Node) (tok jsontext.Token, start int) {
 	return tok, start
 }
 
-// value is the node that begins with a token.
+// value reads the node that begins with tok.
 func (r *jsonReader) value(tok jsontext.Token, start int) *Node {
 	if r.slab.count == r.values {
 		r.fail(start, tooMany)
@@ -98,7 +98,7 @@ func (r *jsonReader) value(tok jsontext.Token, start int) *Node {
 	return r.slab.node(Bool, start, r.s[start:r.end()])
 }
 
-// text is a string's value: a piece of the document but where it has escapes.
+// text returns a string's value: a part of the document, unless it has escapes.
 func (r *jsonReader) text(tok jsontext.Token, start int) string {
 	text := r.s[start+1 : r.end()-1]
 	if r.lax || strings.IndexByte(text, '\\') >= 0 {
@@ -132,15 +132,15 @@ func (r *jsonReader) object(n *Node) *Node {
 	}
 }
 
-// end is where the last token ends.
+// end returns the offset behind the last token.
 func (r *jsonReader) end() int { return int(r.d.InputOffset()) }
 
-// fail ends the reading: who began it returns the error.
+// fail ends the reading: it panics with an Error, which ParseJSON returns.
 func (r *jsonReader) fail(off int, why string) {
 	panic(&Error{Name: r.name, Pos: PosAt(r.b, off), Why: why})
 }
 
-// blanks is the first place from i on that is no white space.
+// blanks returns the first offset from i on that is not white space.
 func (r *jsonReader) blanks(i int) int {
 	for i < len(r.b) && strings.IndexByte(" \t\r\n", r.b[i]) >= 0 {
 		i++
@@ -150,8 +150,8 @@ func (r *jsonReader) blanks(i int) int {
 
 func (r *jsonReader) at(i int, c byte) bool { return i < len(r.b) && r.b[i] == c }
 
-// refuse tells what is wrong behind the last token, in the list or object in, in
-// the words of all documents: jsontext counts bytes and does not say what is wanted.
+// refuse returns what is wrong after the last token of the list or object in. The message is
+// worded here because jsontext's has no column and does not say what is expected.
 func (r *jsonReader) refuse(in *Node, err error) (off int, why string) {
 	bad := &jsontext.SyntacticError{}
 	if !errors.As(err, &bad) {
@@ -190,8 +190,8 @@ func (r *jsonReader) refuse(in *Node, err error) (off int, why string) {
 	return r.refuseToken(i, bad)
 }
 
-// runsOn refuses what goes on at i without a break behind the last value: 01 and nullx
-// are one word each, and two tokens to jsontext.
+// runsOn rejects text that follows the last value directly at i: 01 and nullx are one word
+// each to a person, but two tokens to jsontext.
 func (r *jsonReader) runsOn(last *Node, i int) {
 	start := last.Pos.Col
 	switch c := r.b[i]; {
@@ -203,7 +203,7 @@ func (r *jsonReader) runsOn(last *Node, i int) {
 	}
 }
 
-// refuseToken tells what is wrong with the value or key that begins at i.
+// refuseToken returns what is wrong with the value or key that begins at i.
 func (r *jsonReader) refuseToken(i int, bad *jsontext.SyntacticError) (off int, why string) {
 	if i == len(r.b) {
 		return i, "the document ends where a value is expected"
@@ -234,7 +234,7 @@ func (r *jsonReader) refuseToken(i int, bad *jsontext.SyntacticError) (off int, 
 	return i, "want a value, got " + quoteAt(r.b, i)
 }
 
-// escapeFault is what is wrong with the escape that b begins with.
+// escapeFault returns what is wrong with the escape at the beginning of b.
 func escapeFault(b []byte) string {
 	if len(b) < 2 || b[1] != 'u' {
 		return "unknown escape in a string"

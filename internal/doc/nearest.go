@@ -2,9 +2,9 @@ package doc
 
 import "strings"
 
-// Nearest is the one of the known names that was probably meant: the same but for case
-// and separators, or few changes away for its length (one in three letters, two at most).
-// It is "" for none, and never the name itself.
+// Nearest returns the known name that name was probably meant to be: one that differs only in
+// case and separators, or by few typing errors (one in three letters, at most two). It returns
+// "" if there is none, and never name itself.
 func Nearest(name string, known []string) string {
 	for _, k := range known {
 		if k != name && Bare(k) == Bare(name) {
@@ -21,9 +21,8 @@ func Nearest(name string, known []string) string {
 	return found
 }
 
-// NearestWord is Nearest for a word of the command line, which is cut short more often
-// than other names are: of three letters or more it may be the beginning of one that is
-// known, and of no other.
+// NearestWord is Nearest for a word of a command line, which people often abbreviate: a word of
+// at least three letters may also be the beginning of exactly one known word.
 func NearestWord(word string, known []string) string {
 	found := Nearest(word, known)
 	if found != "" || len(word) < 3 {
@@ -41,7 +40,7 @@ func NearestWord(word string, known []string) string {
 	return found
 }
 
-// Bare is s in lower case without separators.
+// Bare returns s in lower case without separators.
 func Bare(s string) string {
 	b := make([]byte, 0, len(s))
 	for i := range len(s) {
@@ -56,8 +55,8 @@ func Bare(s string) string {
 	return string(b)
 }
 
-// distance counts the changes of one byte, or swaps of neighbours, that make b
-// of a; more than two are far.
+// distance counts the changes of one byte and the swaps of two neighbours that turn a into b;
+// it returns 3 for more than two.
 func distance(a, b string) int {
 	const far = 3
 	if len(a)-len(b) >= far || len(b)-len(a) >= far {

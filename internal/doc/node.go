@@ -2,7 +2,7 @@ package doc
 
 import "unicode/utf8"
 
-// Kind is what a Node is.
+// Kind is the type of a Node.
 type Kind uint8
 
 // The kinds of nodes.
@@ -20,19 +20,19 @@ func (k Kind) String() string {
 	return [...]string{"nothing", "null", "true or false", "a number", "a string", "a list", "an object"}[k]
 }
 
-// Pos is a place in a document: line and column count from 1, columns in
-// characters. The zero Pos is no place.
+// Pos is a place in a document: its line and its column in characters, both from 1. The zero
+// Pos means no place.
 type Pos struct{ Line, Col int }
 
-// Node is one value of a document and where it stands.
+// Node is one value of a document and its place.
 type Node struct {
 	Kind    Kind
 	Pos     Pos
 	Text    string   // String: its value; Number: as JSON writes it, or .inf, -.inf, .nan; Bool: true or false
 	Items   []*Node  // of a List
 	Members []Member // of an Object, in the document's order
-	// In names the document that Pos counts in, where several were made one;
-	// "" where it is the whole document's.
+	// In is the name of the document that Pos counts in, if the tree was merged from several;
+	// "" for the document's own name.
 	In string
 }
 
@@ -56,7 +56,7 @@ func (n *Node) Get(key string) *Node {
 	return nil
 }
 
-// last is the value that a List or an Object ends with.
+// last returns the last value of a List or an Object.
 func (n *Node) last() *Node {
 	if n.Kind == List {
 		return n.Items[len(n.Items)-1]
@@ -64,18 +64,18 @@ func (n *Node) last() *Node {
 	return n.Members[len(n.Members)-1].Value
 }
 
-// offset marks a place by its byte offset while a document is read; locate
-// turns all of them into lines and columns in one pass.
+// offset returns a Pos that holds a byte offset. Readers use it while they read; at the end
+// locate replaces all of them by lines and columns in one pass.
 func offset(off int) Pos { return Pos{Line: -1, Col: off} }
 
-// locator counts lines and columns while it walks forward through b.
+// locator counts lines and columns on its way forward through b.
 type locator struct {
 	b   []byte
 	off int
 	pos Pos
 }
 
-// at returns the place of off, which must not lie before the last one asked.
+// at returns the place of off, which must not be smaller than in the last call.
 func (l *locator) at(off int) Pos {
 	for l.off < off && l.off < len(l.b) {
 		c, size := l.b[l.off], 1
@@ -94,21 +94,21 @@ func (l *locator) at(off int) Pos {
 	return l.pos
 }
 
-// PosAt is the place of an offset of b.
+// PosAt returns the place of the byte at offset off of b.
 func PosAt(b []byte, off int) Pos {
 	l := locator{b: b, pos: Pos{1, 1}}
 	return l.at(off)
 }
 
-// located is a document that was read from b.
+// located returns n, which was read from b, with lines and columns for offsets.
 func located(b []byte, n *Node) *Node {
 	l := locator{b: b, pos: Pos{1, 1}}
 	l.locate(n)
 	return n
 }
 
-// locate replaces the offsets below n by lines and columns. Walked in the
-// document's order, offsets never go back.
+// locate replaces the offsets in n and its values by lines and columns. It visits them in the
+// order of the document, so that the offsets only grow.
 func (l *locator) locate(n *Node) {
 	n.Pos = l.at(n.Pos.Col)
 	for _, item := range n.Items {
@@ -121,8 +121,8 @@ func (l *locator) locate(n *Node) {
 	}
 }
 
-// slab hands out nodes from larger pieces: a document of many small values
-// would spend most of its time on allocating each.
+// slab allocates many nodes at once: allocating each one by itself would take most of the
+// time for a document of many small values.
 type slab struct {
 	free  []Node
 	size  int
@@ -141,8 +141,8 @@ func (s *slab) node(k Kind, off int, text string) *Node {
 	return n
 }
 
-// keySet notices a key that is there twice. Few keys are compared one by one;
-// a map is made only where that would become slow.
+// keySet finds duplicate keys of an object. It compares the first few keys one by one and
+// builds a map only for large objects.
 type keySet struct{ seen map[string]struct{} }
 
 func (k *keySet) add(members []Member, key string) (duplicate bool) {
@@ -168,5 +168,5 @@ func (k *keySet) add(members []Member, key string) (duplicate bool) {
 	return false
 }
 
-// twice says that a key is there twice.
+// twice returns the message about a duplicate key.
 func twice(key string) string { return "the key " + Quote(Cut(key)) + " is there twice" }

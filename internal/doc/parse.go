@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Parse reads a document by its name: .yaml and .yml are YAML, .json is JSON; any other is
-// JSON where it begins with "{".
+// Parse reads a document as JSON or YAML by the extension of its name. Without .json, .yaml or
+// .yml it is JSON if it begins with "{".
 func Parse(name string, b []byte) (*Node, error) {
 	isYAML := strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
 	if strings.HasSuffix(name, ".json") || !isYAML && bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\n"), []byte("{")) {

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden tells whether a character that takes size bytes is never shown as itself:
-// what a terminal acts on, what reorders text, what nobody sees or takes for a space,
-// and bytes that are no UTF-8.
+// Hidden reports whether a character of size bytes must be escaped when it is shown to people:
+// control characters, those that reorder text, invisible ones and odd spaces, and bytes that
+// are not UTF-8.
 func Hidden(r rune, size int) bool {
 	switch {
 	case r == utf8.RuneError:
@@ -25,8 +25,9 @@ func Hidden(r rune, size int) bool {
 	return !strconv.IsPrint(r)
 }
 
-// Shown is text for people, its hidden characters written out: \x1b, \u00ad,
-// \U000e0041. Backslashes stay as they are: a name in it is written by Name.
+// Shown returns text for people, with hidden characters escaped: \x1b, \u00ad, \U000e0041. It
+// leaves backslashes as they are; use Name where the difference between a backslash of the text
+// and one of an escape matters.
 func Shown(s string) string {
 	from := 0
 	var b strings.Builder
@@ -48,14 +49,14 @@ func Shown(s string) string {
 	return b.String() + s[from:]
 }
 
-// escape writes out one character.
+// escape returns the escape of one character.
 func escape(char string) string {
 	q := strconv.QuoteToASCII(char)
 	return q[1 : len(q)-1]
 }
 
-// Name is a name as people are shown it: itself or, where a character of it is
-// hidden, in double quotes with escapes. So a backslash in a bare name is the name's.
+// Name returns a name for people: unchanged or, if it has a hidden character, in double quotes
+// with escapes. So a backslash outside quotes always belongs to the name.
 func Name(s string) string {
 	if strings.HasPrefix(s, `"`) || Shown(s) != s {
 		return Quote(s)
@@ -63,10 +64,11 @@ func Name(s string) string {
 	return s
 }
 
-// Quote puts s into double quotes, odd characters escaped.
+// Quote returns s in double quotes, with hidden characters escaped.
 func Quote(s string) string { return Shown(strconv.Quote(s)) }
 
-// Word is a word of a command line, quoted where a reader would stumble over it bare.
+// Word returns a word of a command line for people, quoted if it is empty or has blanks,
+// quotes or hidden characters.
 func Word(s string) string {
 	if s == "" || strings.ContainsAny(s, ` "`) {
 		return Quote(s)
@@ -74,7 +76,7 @@ func Word(s string) string {
 	return Name(s)
 }
 
-// Pad is text and what is missing of a column's width, a blank at least.
+// Pad appends blanks to s up to width bytes, at least one.
 func Pad(s string, width int) string { return s + strings.Repeat(" ", max(width-len(s), 1)) }
 
 // Roff escapes text for man(7).
@@ -89,7 +91,7 @@ func Roff(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Cut keeps a message short where a document is not.
+// Cut shortens text of a document for a message.
 func Cut(s string) string {
 	const long = 60
 	if len(s) <= long {
@@ -98,7 +100,7 @@ func Cut(s string) string {
 	return Clip(s, long) + "..."
 }
 
-// Clip is text of at most n bytes, cut between two characters where it is UTF-8.
+// Clip shortens s to at most n bytes without cutting through a UTF-8 character.
 func Clip[T string | []byte](s T, n int) T {
 	if len(s) <= n {
 		return s

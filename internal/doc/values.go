@@ -2,7 +2,7 @@ package doc
 
 import "strconv"
 
-// Text is the value of a string; "" of anything else, and of no node.
+// Text returns the value of a string; "" for any other node and for nil.
 func Text(n *Node) string {
 	if n == nil || n.Kind != String {
 		return ""
@@ -10,7 +10,7 @@ func Text(n *Node) string {
 	return n.Text
 }
 
-// Texts are the values of a list of strings.
+// Texts returns the values of a list of strings.
 func Texts(n *Node) (all []string) {
 	for _, item := range Items(n) {
 		all = append(all, Text(item))
@@ -18,7 +18,7 @@ func Texts(n *Node) (all []string) {
 	return all
 }
 
-// Whole is the value of a whole number; false for anything else.
+// Whole returns the value of a whole number; false for any other node.
 func Whole(n *Node) (v int64, ok bool) {
 	if n == nil || n.Kind != Number {
 		return 0, false
@@ -27,19 +27,19 @@ func Whole(n *Node) (v int64, ok bool) {
 	return v, err == nil
 }
 
-// Str is a string.
+// Str returns a string node.
 func Str(s string) *Node { return &Node{Kind: String, Text: s} }
 
-// Int is a whole number.
+// Int returns a number node.
 func Int(v int64) *Node { return &Node{Kind: Number, Text: strconv.FormatInt(v, 10)} }
 
-// Truth is true or false.
+// Truth returns a node that is true or false.
 func Truth(v bool) *Node { return &Node{Kind: Bool, Text: strconv.FormatBool(v)} }
 
-// ListOf is a list.
+// ListOf returns a list node.
 func ListOf(items ...*Node) *Node { return &Node{Kind: List, Items: items} }
 
-// Strs is a list of strings.
+// Strs returns a list of strings.
 func Strs(all []string) *Node {
 	n := ListOf()
 	for _, s := range all {

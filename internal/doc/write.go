@@ -7,31 +7,31 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// AppendCanonical appends n as canonical JSON (RFC 8785): keys sorted by their
-// UTF-16 code units, numbers as ECMAScript writes them, no blanks. Numbers are
-// doubles there, so those that no double holds come out as the nearest.
+// AppendCanonical appends n as canonical JSON (RFC 8785): keys sorted by their UTF-16 code
+// units, numbers as ECMAScript writes them, no blanks. A number that is not a double is
+// rounded to the nearest one.
 func (n *Node) AppendCanonical(dst []byte) []byte {
 	v := jsontext.Value(n.AppendJSON(nil, nil))
 	_ = v.Canonicalize(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) // it is JSON
 	return append(dst, v...)
 }
 
-// AppendSpaced appends n as a person writes JSON on a line, a blank after each comma and colon.
+// AppendSpaced appends n as JSON on one line, with a blank after each comma and colon.
 func (n *Node) AppendSpaced(dst []byte) []byte {
 	v := jsontext.Value(n.AppendJSON(nil, nil))
 	_ = v.Format(jsontext.SpaceAfterComma(true), jsontext.SpaceAfterColon(true), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) // it is JSON
 	return append(dst, v...)
 }
 
-// AppendIndented appends n as JSON of many lines.
+// AppendIndented appends n as indented JSON of several lines.
 func (n *Node) AppendIndented(dst []byte) []byte {
 	v := jsontext.Value(n.AppendJSON(nil, nil))
 	_ = v.Indent(jsontext.WithIndent("  "), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) // it is JSON
 	return append(dst, v...)
 }
 
-// AppendJSON appends n as plain JSON in the document's order; a value whose
-// path redact names is replaced by "<redacted>". A nil redact hides nothing.
+// AppendJSON appends n as compact JSON in the document's order. It writes "<redacted>" for a
+// value if redact returns true for its path; redact may be nil.
 func (n *Node) AppendJSON(dst []byte, redact func(path string) bool) []byte {
 	return n.appendJSON(dst, "", redact)
 }
@@ -73,7 +73,7 @@ func (n *Node) appendJSON(dst []byte, path string, redact func(string) bool) []b
 	return append(dst, "null"...)
 }
 
-// Join is the path of a member of what stands at a path.
+// Join returns the path of the member key of the object at path.
 func Join(path, key string) string {
 	if path == "" {
 		return key
@@ -81,14 +81,14 @@ func Join(path, key string) string {
 	return path + "." + key
 }
 
-// AppendNumber appends a number as RFC 8785 has it.
+// AppendNumber appends a number in the form of RFC 8785.
 func AppendNumber(dst []byte, f float64) []byte {
-	return jsontext.AppendFloat(dst, f+0, 64) // -0 is 0 there
+	return jsontext.AppendFloat(dst, f+0, 64) // +0 turns -0 into 0
 }
 
-// AppendString appends s as a JSON string, as RFC 8785 has it; bytes that are no
-// UTF-8 become U+FFFD.
+// AppendString appends s as a JSON string in the form of RFC 8785; bytes that are not UTF-8
+// become U+FFFD.
 func AppendString(dst []byte, s string) []byte {
-	dst, _ = jsontext.AppendQuote(dst, s) // the error tells of such bytes
+	dst, _ = jsontext.AppendQuote(dst, s) // the error only reports such bytes
 	return dst
 }

@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// Writer appends JSON that people may read too: hidden characters are escaped, a
-// blank stands behind each comma and colon, and what is to has a line of its own.
+// Writer appends JSON that people can read: it escapes hidden characters, writes a blank after
+// each comma and colon, and a line for each entry of the outer levels.
 type Writer struct {
 	B     []byte
-	Lines int                   // the levels, from the outermost, whose entries have a line each
-	Text  func(s string) string // what is written for a key or a string; nil for itself
+	Lines int                   // how many levels, from the outermost, have a line for each entry
+	Text  func(s string) string // if not nil, replaces each key and string
 
 	depth int
-	flat  int  // the level that OpenFlat opened; 0 for none
-	some  bool // the list or object that is open has an entry
+	flat  int  // the outermost level that OpenFlat opened; 0 for none
+	some  bool // the open list or object has an entry already
 }
 
 // Open begins an object ('{') or a list ('[').
@@ -25,7 +25,7 @@ func (w *Writer) Open(c byte) {
 	w.some = false
 }
 
-// OpenFlat begins one that stands on one line with all that is in it.
+// OpenFlat begins an object or a list that is written on one line with all its contents.
 func (w *Writer) OpenFlat(c byte) {
 	w.Open(c)
 	if w.flat == 0 {
@@ -33,7 +33,7 @@ func (w *Writer) OpenFlat(c byte) {
 	}
 }
 
-// Close ends what Open began.
+// Close ends an object ('}') or a list (']').
 func (w *Writer) Close(c byte) {
 	lines := w.some && w.onLines()
 	if w.flat == w.depth {
@@ -47,7 +47,7 @@ func (w *Writer) Close(c byte) {
 	w.some = true
 }
 
-// onLines tells whether each entry has a line of its own.
+// onLines reports whether each entry of the open object or list has its own line.
 func (w *Writer) onLines() bool { return w.flat == 0 && w.depth <= w.Lines }
 
 func (w *Writer) line() {
@@ -57,11 +57,11 @@ func (w *Writer) line() {
 	}
 }
 
-// Item stands before each value of a list.
+// Item begins an item of a list; the caller then writes its value.
 func (w *Writer) Item() { w.entry(w.onLines()) }
 
-// Row stands before each value of a list whose bracket ends the last value's line:
-// one beneath the levels of lines has a line too.
+// Row is Item for a list whose items get a line each even one level below Lines, and whose
+// closing bracket then follows the last item on its line.
 func (w *Writer) Row() { w.entry(w.flat == 0 && w.depth-1 <= w.Lines) }
 
 func (w *Writer) entry(line bool) {
@@ -77,7 +77,7 @@ func (w *Writer) entry(line bool) {
 	w.some = true
 }
 
-// Key stands before each value of an object.
+// Key begins a member of an object; the caller then writes its value.
 func (w *Writer) Key(k string) {
 	w.Item()
 	w.Str(k)
@@ -104,7 +104,7 @@ func (w *Writer) KeyOpen(k string, c byte) { w.Key(k); w.Open(c) }
 // KeyStr writes a member that is a string.
 func (w *Writer) KeyStr(k, s string) { w.Key(k); w.Str(s) }
 
-// KeyText writes one that is left out where it is empty.
+// KeyText writes a member that is a string, unless it is empty.
 func (w *Writer) KeyText(k, s string) {
 	if s != "" {
 		w.KeyStr(k, s)
@@ -114,7 +114,7 @@ func (w *Writer) KeyText(k, s string) {
 // KeyInt writes a member that is a number.
 func (w *Writer) KeyInt(k string, n int64) { w.Key(k); w.Int(n) }
 
-// KeyCount writes one that is left out where it is 0.
+// KeyCount writes a member that is a number, unless it is 0.
 func (w *Writer) KeyCount(k string, n int64) {
 	if n != 0 {
 		w.KeyInt(k, n)
@@ -124,7 +124,7 @@ func (w *Writer) KeyCount(k string, n int64) {
 // KeyBool writes a member that is true or false.
 func (w *Writer) KeyBool(k string, v bool) { w.Key(k); w.Bool(v) }
 
-// KeyFlag writes a member that is true, and leaves out one that is not.
+// KeyFlag writes a member that is true, unless v is false.
 func (w *Writer) KeyFlag(k string, v bool) {
 	if v {
 		w.KeyBool(k, true)
@@ -134,14 +134,14 @@ func (w *Writer) KeyFlag(k string, v bool) {
 // KeyList writes a member that is a list of strings.
 func (w *Writer) KeyList(k string, list []string) { Values(w, k, list, func(s *string) { w.Str(*s) }) }
 
-// KeyTexts writes one that is left out where it is empty.
+// KeyTexts writes a member that is a list of strings, unless it is empty.
 func (w *Writer) KeyTexts(k string, list []string) {
 	if len(list) > 0 {
 		w.KeyList(k, list)
 	}
 }
 
-// Values writes a member that is a list, of whose values each writes one.
+// Values writes a member that is a list; each writes one item.
 func Values[T any](w *Writer, k string, list []T, each func(*T)) {
 	w.KeyOpen(k, '[')
 	for i := range list {
@@ -151,8 +151,7 @@ func Values[T any](w *Writer, k string, list []T, each func(*T)) {
 	w.Close(']')
 }
 
-// Objects writes a member that is a list of objects, of which each writes the members
-// of one.
+// Objects writes a member that is a list of objects; each writes the members of one.
 func Objects[T any](w *Writer, k string, list []T, each func(*T)) {
 	w.KeyOpen(k, '[')
 	for i := range list {
@@ -164,14 +163,14 @@ func Objects[T any](w *Writer, k string, list []T, each func(*T)) {
 	w.Close(']')
 }
 
-// KeyRaw writes a member whose value is JSON already.
+// KeyRaw writes a member whose value v is JSON text.
 func (w *Writer) KeyRaw(k, v string) {
 	w.Key(k)
 	w.B = append(w.B, v...)
 }
 
-// AppendShown appends s as a JSON string, hidden characters escaped; bytes that are
-// no UTF-8 become U+FFFD.
+// AppendShown appends s as a JSON string with hidden characters escaped; bytes that are not
+// UTF-8 become U+FFFD.
 func AppendShown(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	from := 0
@@ -214,7 +213,7 @@ func appendEscape(dst []byte, r rune) []byte {
 
 const hex = "0123456789abcdef"
 
-// Hex is bytes in hexadecimal digits.
+// Hex returns b in hexadecimal digits.
 func Hex(b []byte) string {
 	out := make([]byte, 0, 2*len(b))
 	for _, c := range b {

@@ -1,11 +1,10 @@
 package doc
 
-// ParseYAML reads one YAML document: the part of YAML 1.2 with the core schema
-// that means the same to every reader. Block and flow collections, plain,
-// quoted, literal and folded scalars, comments and document markers are there;
-// anchors, aliases, merge keys, tags, directives, complex keys, tabs as
-// indentation, numbers that begin with 0 and several documents are errors. The
-// bounds are those of JSON.
+// ParseYAML reads one YAML document in the part of YAML 1.2 with the core schema that every
+// reader understands alike. It supports block and flow collections, plain, quoted, literal and
+// folded scalars, comments and document markers. It rejects anchors, aliases, merge keys, tags,
+// directives, complex keys, tabs as indentation, numbers that begin with 0 and several
+// documents. The limits are those of ParseJSON.
 func ParseYAML(name string, b []byte) (n *Node, err error) {
 	if err := Check(name, b); err != nil {
 		return nil, err

@@ -2,7 +2,7 @@ package doc
 
 import "unicode/utf8"
 
-// place is where a value stands: it decides whether a block collection may
+// place says what precedes a value on its line, which decides whether a block collection may
 // begin there.
 type place uint8
 
@@ -13,7 +13,7 @@ const (
 	afterKey                 // on the line of its "key:"
 )
 
-// value reads what follows an indicator of a node indented by n.
+// value reads the value after an indicator ("-", "key:", "---") of a node indented by n.
 func (p *yamlReader) value(n int, from place) *Node {
 	start := p.i
 	crossed := p.next()
@@ -25,7 +25,7 @@ func (p *yamlReader) value(n int, from place) *Node {
 	case col > n:
 		return p.blockNode(n, atLineStart)
 	case from == afterKey && col == n && p.indicator('-'):
-		return p.sequence() // it may stand as far left as the key that it belongs to
+		return p.sequence() // a list may have the indentation of its key
 	}
 	return p.node(Null, start, "")
 }
@@ -44,7 +44,7 @@ func (p *yamlReader) blockNode(n int, from place) *Node {
 		if p.white(); p.indicator(':') {
 			p.fail(start, "a list or an object cannot be a key")
 		}
-		p.i = end // a comment is one only behind a blank
+		p.i = end // lineEnd needs the blank before a comment
 		p.lineEnd()
 		return node
 	case c == '"' || c == '\'':
@@ -67,7 +67,7 @@ func (p *yamlReader) blockNode(n int, from place) *Node {
 	return p.plain(n, false)
 }
 
-// mayBegin refuses a block collection where p stands, if none may begin there.
+// mayBegin rejects a block collection here if none may begin after from.
 func (p *yamlReader) mayBegin(from place, what string) {
 	switch from {
 	case afterMarker:
@@ -110,8 +110,8 @@ func (p *yamlReader) sequence() *Node {
 	}
 }
 
-// sameColumn goes to the next content and tells whether it belongs to the
-// collection at col.
+// sameColumn skips to the next content and reports whether it belongs to the collection at
+// col.
 func (p *yamlReader) sameColumn(col int) bool {
 	p.next()
 	if !p.ended() && p.i-p.bol > col {
@@ -120,7 +120,7 @@ func (p *yamlReader) sameColumn(col int) bool {
 	return !p.ended() && p.i-p.bol == col
 }
 
-// maxKey is how long a key on the line of its value may be (YAML 1.2, 7.4.3).
+// maxKey is the maximal length of a key on the line of its value (YAML 1.2, 7.4.3).
 const maxKey = 1024
 
 // key reads a key and its colon in a mapping at col.

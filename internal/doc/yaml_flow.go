@@ -34,7 +34,7 @@ func (p *yamlReader) flow(n int) *Node {
 	return node
 }
 
-// flowNext goes to the next content of the collection that began at open.
+// flowNext skips to the next content of the collection that began at open.
 func (p *yamlReader) flowNext(n, open int) {
 	crossed := p.next()
 	if p.ended() {
@@ -59,11 +59,11 @@ func (p *yamlReader) flowKey(n, open int) (key string) {
 		key = p.plainKey(true)
 	}
 	p.flowNext(n, open)
-	if !isQuoted { // JSON may put the colon on another line, after quotes
+	if !isQuoted { // after quotes the colon may be on another line, as in JSON
 		p.oneLine(start, line)
 	}
-	// {"a":1} is JSON's way; a plain key's colon needs something behind it
-	// that shows it to be one.
+	// {"a":1} is valid, as in JSON; after a plain key a colon ends the key only if a blank or
+	// an indicator follows.
 	if !p.at(':') || !isQuoted && !p.blankAt(p.i+1, true) {
 		p.fail(p.i, "want a colon and a blank after the key "+Quote(Cut(key))+", got "+quoteAt(p.b, p.i))
 	}
@@ -71,7 +71,7 @@ func (p *yamlReader) flowKey(n, open int) (key string) {
 	return key
 }
 
-// flowMember reads the value of a key, behind its colon, and goes to what follows.
+// flowMember reads the value after a key's colon and skips to the next content.
 func (p *yamlReader) flowMember(n, open int) *Node {
 	colon := p.i
 	if p.flowNext(n, open); p.at(',') || p.at('}') {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// plainFirst refuses what a scalar without quotes may not begin with.
+// plainFirst rejects characters with which a scalar without quotes cannot begin.
 func (p *yamlReader) plainFirst(flow bool) {
 	c := p.b[p.i]
 	switch c {
@@ -37,8 +37,8 @@ func (p *yamlReader) plainFirst(flow bool) {
 	}
 }
 
-// plainLine is what of a plain scalar stands on this line, and what ended it: ':' of a
-// key, '#' of a comment, a sign of flow collections, or 0 at the end of the line.
+// plainLine returns the part of a plain scalar on this line and the character that ends it: ':'
+// of a key, '#' of a comment, an indicator of flow collections, or 0 at the end of the line.
 func (p *yamlReader) plainLine(flow bool) (text string, stop byte) {
 	i := p.i
 	for ; i < len(p.b) && !isBreak(p.b[i]); i++ {
@@ -51,8 +51,8 @@ func (p *yamlReader) plainLine(flow bool) (text string, stop byte) {
 	return trimmed(p.s[p.i:i]), stop
 }
 
-// plain reads a plain scalar inside a node indented by n; lines that are
-// indented more go on with it.
+// plain reads a plain scalar inside a node indented by n, with all following lines that are
+// indented more.
 func (p *yamlReader) plain(n int, flow bool) *Node {
 	start := p.i
 	text, stop := p.plainLine(flow)
@@ -95,11 +95,10 @@ func (p *yamlReader) plainMore(n int, flow bool) string {
 	return s.String()
 }
 
-// continued goes from the end of a line to the next content of a scalar that
-// goes on over several lines inside a node indented by n, and counts the line
-// breaks on the way: 0 where the scalar ends.
+// continued skips from the end of a line to the next content of a scalar of several lines
+// inside a node indented by n. It returns the number of line breaks; 0 if the scalar ends.
 func (p *yamlReader) continued(n int, isQuoted bool) (breaks int) {
-	for p.white(); p.i < len(p.b) && p.eol(); p.white() { // what trails on the line
+	for p.white(); p.i < len(p.b) && p.eol(); p.white() { // trailing blanks
 		p.newline()
 		breaks++
 		for p.at(' ') {
@@ -109,8 +108,8 @@ func (p *yamlReader) continued(n int, isQuoted bool) (breaks int) {
 		if p.white(); p.eol() {
 			continue
 		}
-		// A tab may follow the indentation, but in front of plain text it
-		// is more often a mistake.
+		// YAML allows a tab after the indentation, but before plain text it is probably a
+		// mistake.
 		if tab && (indent <= n || !isQuoted) {
 			p.failTab(p.bol + indent)
 		}
@@ -122,8 +121,8 @@ func (p *yamlReader) continued(n int, isQuoted bool) (breaks int) {
 	return 0
 }
 
-// fold is what line breaks between two pieces of text mean: one is a space, each
-// further one a new line.
+// fold returns the text that line breaks between two pieces of a scalar stand for: a space for
+// one, a line break for each further one.
 func fold(breaks int) string {
 	if breaks == 1 {
 		return " "
@@ -131,8 +130,8 @@ func fold(breaks int) string {
 	return strings.Repeat("\n", breaks-1)
 }
 
-// coreScalar tells what a plain scalar is in the core schema (YAML 1.2, 10.3).
-// A number comes back as JSON writes it.
+// coreScalar returns the kind and value of a plain scalar in the core schema (YAML 1.2, 10.3),
+// a number in JSON's form. why is not "" if the scalar is an error.
 func coreScalar(s string) (k Kind, text, why string) {
 	switch s {
 	case "", "~", "null", "Null", "NULL":
@@ -173,8 +172,8 @@ func basedNumber(s string) (k Kind, text, why string) {
 	return Number, strconv.FormatUint(v, 10), ""
 }
 
-// decimalNumber reads [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?, which is
-// what ParseFloat takes of these characters.
+// decimalNumber reads [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?: the texts of these
+// characters that ParseFloat accepts.
 func decimalNumber(s string) (k Kind, text, why string) {
 	if strings.Trim(s, "+-.0123456789eE") != "" {
 		return String, s, ""
@@ -198,7 +197,7 @@ func decimalNumber(s string) (k Kind, text, why string) {
 	return Number, sign + whole + rest, ""
 }
 
-// LeadingDigits is what of s is decimal digits at its front.
+// LeadingDigits returns the decimal digits at the beginning of s.
 func LeadingDigits(s string) string {
 	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
 }

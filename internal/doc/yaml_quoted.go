@@ -23,7 +23,7 @@ func (p *yamlReader) quoted(n int) string {
 			if end := strings.IndexAny(text, stops); end >= 0 {
 				text = text[:end]
 			}
-			if p.i += len(text); p.eol() { // blanks before it are left out
+			if p.i += len(text); p.eol() { // blanks before a line break do not count
 				text = trimmed(text)
 			}
 			s.WriteString(text)
@@ -39,7 +39,7 @@ func (p *yamlReader) quoted(n int) string {
 	return ""
 }
 
-// quotedMore goes on to the next line of a quoted scalar, and counts the line breaks.
+// quotedMore skips to the next line of a quoted scalar and returns the number of line breaks.
 func (p *yamlReader) quotedMore(n, open int) int {
 	breaks := p.continued(n, true)
 	switch {
@@ -65,7 +65,7 @@ func (p *yamlReader) escape(s *strings.Builder, n, open int) {
 		return
 	}
 	switch {
-	case isBreak(c): // the line goes on; the break is not part of the string
+	case isBreak(c): // an escaped line break is not part of the string
 		s.WriteString(strings.Repeat("\n", p.quotedMore(n, open)-1))
 	case c == 'x':
 		p.hexEscape(s, at, 2)

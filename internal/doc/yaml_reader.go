@@ -2,24 +2,25 @@ package doc
 
 import "strings"
 
-// yamlText is a document and where a reader stands in it.
+// yamlText is a document with the current position of its reader.
 type yamlText struct {
 	name string
 	b    []byte
-	s    string // b again: what a node holds is a piece of it
-	i    int    // where it reads
-	bol  int    // beginning of the line that i is on
+	s    string // the same as b: the nodes' texts share its memory
+	i    int    // the current position
+	bol  int    // the beginning of the line of i
 }
 
-// fail ends the reading: ParseYAML returns the error.
+// fail ends the reading: it panics with an Error, which ParseYAML returns.
 func (p *yamlText) fail(off int, why string, help ...string) {
 	panic(&Error{Name: p.name, Pos: PosAt(p.b, off), Why: why, Help: strings.Join(help, "")})
 }
 
 func (p *yamlText) failTab(off int) { p.fail(off, "a tab in the indentation", "indent with spaces") }
 
-// next goes to the next content, over blanks, comments and ends of lines.
-// Blanks before content on a new line are its indentation: spaces only.
+// next skips blanks, comments and line breaks up to the next content, and reports whether it
+// crossed a line break. The blanks before content on a new line are its indentation, in which
+// tabs are an error.
 func (p *yamlText) next() (crossed bool) {
 	for {
 		start := p.i
@@ -41,7 +42,7 @@ func (p *yamlText) next() (crossed bool) {
 	}
 }
 
-// white skips spaces and tabs on the line; tab is where a tab is, or -1.
+// white skips spaces and tabs on the line; tab is the place of the first tab, or -1.
 func (p *yamlText) white() (tab int) {
 	tab = -1
 	for ; p.i < len(p.b) && isWhite(p.b[p.i]); p.i++ {
@@ -52,7 +53,7 @@ func (p *yamlText) white() (tab int) {
 	return tab
 }
 
-// line goes to the end of the line, and is what stands before it.
+// line skips to the end of the line and returns the text up to there.
 func (p *yamlText) line() string {
 	start := p.i
 	for !p.eol() {
@@ -61,7 +62,7 @@ func (p *yamlText) line() string {
 	return p.s[start:p.i]
 }
 
-// lineEnd skips a comment; anything else left on the line is an error.
+// lineEnd skips to the end of the line; content other than a comment is an error.
 func (p *yamlText) lineEnd() {
 	start := p.i
 	p.white()
@@ -87,7 +88,7 @@ func isBreak(c byte) bool { return c == '\n' || c == '\r' }
 
 func isFlow(c byte) bool { return c == '[' || c == ']' || c == '{' || c == '}' || c == ',' }
 
-// trimmed is text without the blanks at its end.
+// trimmed returns s without trailing blanks.
 func trimmed(s string) string {
 	for s != "" && isWhite(s[len(s)-1]) {
 		s = s[:len(s)-1]
@@ -99,32 +100,32 @@ func (p *yamlText) at(c byte) bool { return p.i < len(p.b) && p.b[p.i] == c }
 
 func (p *yamlText) eol() bool { return p.i == len(p.b) || isBreak(p.b[p.i]) }
 
-// blankAt tells whether a blank, an end of line or the end stands at i, or a sign of
-// flow collections inside one.
+// blankAt reports whether a blank, a line break or the end of the document is at i, or, inside
+// a flow collection, one of its indicators.
 func (p *yamlText) blankAt(i int, flow bool) bool {
 	return i >= len(p.b) || isWhite(p.b[i]) || isBreak(p.b[i]) || flow && isFlow(p.b[i])
 }
 
-// indicator tells whether c stands here as an indicator: before a blank.
+// indicator reports whether the indicator c is here: it needs a blank after it.
 func (p *yamlText) indicator(c byte) bool { return p.at(c) && p.blankAt(p.i+1, false) }
 
-// marker tells whether "---" or "..." stands here, alone at the line's start.
+// marker reports whether the marker text, "---" or "...", is here at the start of a line.
 func (p *yamlText) marker(text string) bool {
 	return p.i == p.bol && strings.HasPrefix(p.s[p.i:], text) && p.blankAt(p.i+3, false)
 }
 
-// ended tells whether the document is over.
+// ended reports whether the document ends here.
 func (p *yamlText) ended() bool { return p.i == len(p.b) || p.marker("---") || p.marker("...") }
 
-// yamlReader reads downwards, one function a kind of node. Between nodes it
-// stands on the next content or on the end of a line.
+// yamlReader is a recursive-descent parser with a function for each kind of node. Between nodes
+// its position is the next content or the end of a line.
 type yamlReader struct {
 	yamlText
 	slab  slab
 	depth int
 }
 
-// node is the next value.
+// node returns a new node that begins at off.
 func (p *yamlReader) node(k Kind, off int, text string) *Node {
 	if p.slab.count == maxValues {
 		p.fail(off, tooMany)
@@ -132,7 +133,7 @@ func (p *yamlReader) node(k Kind, off int, text string) *Node {
 	return p.slab.node(k, off, text)
 }
 
-// open is the next list or object, which begins here; who ends it takes the level back.
+// open returns a new list or object that begins here. The caller decrements depth at its end.
 func (p *yamlReader) open(k Kind) *Node {
 	if p.depth++; p.depth > maxDepth {
 		p.fail(p.i, "nested more than 32 deep")
@@ -140,14 +141,14 @@ func (p *yamlReader) open(k Kind) *Node {
 	return p.node(k, p.i, "")
 }
 
-// once refuses a key that an object has already.
+// once rejects a key that the object n already has.
 func (p *yamlReader) once(keys *keySet, n *Node, key string, at int) {
 	if keys.add(n.Members, key) {
 		p.fail(at, twice(key))
 	}
 }
 
-// oneLine refuses a key that does not end on the line that it began on.
+// oneLine rejects a key that ends on another line than it began on.
 func (p *yamlReader) oneLine(start, line int) {
 	if p.bol != line {
 		p.fail(start, "a key must stand on one line")

@@ -2,8 +2,8 @@ package doc
 
 import "strings"
 
-// blockScalar reads a literal or folded block of text inside a node indented
-// by n, and stops at the start of a line that the text does not own.
+// blockScalar reads a literal or folded block of text inside a node indented by n, up to the
+// start of the first line after the text.
 func (p *yamlReader) blockScalar(n int) *Node {
 	start, folded := p.i, p.at('>')
 	indent, chomp := p.textHeader(n)
@@ -16,8 +16,8 @@ func (p *yamlReader) blockScalar(n int) *Node {
 		indent += max(n, 0)
 	}
 	var s strings.Builder
-	breaks := 0      // since the last text
-	spaced := false  // the last line with text began with a blank: it is not folded
+	breaks := 0      // line breaks since the last text
+	spaced := false  // the last line with text began with a blank, so that it is not folded
 	for !p.ended() { // the start of a line
 		for p.at(' ') && p.i-p.bol < indent {
 			p.i++
@@ -55,9 +55,9 @@ func (p *yamlReader) blockScalar(n int) *Node {
 	return p.node(String, start, s.String())
 }
 
-// textHeader reads what stands behind "|" or ">": an indentation, 0 where the first line
-// tells it, and what becomes of the line breaks at the end: by '-' none stays, by '+' all,
-// by 0 one.
+// textHeader reads the rest of the line after "|" or ">": the indentation, 0 if the first line
+// of text decides it, and how many line breaks at the end to keep: none ('-'), all ('+') or
+// one (0).
 func (p *yamlReader) textHeader(n int) (indent int, chomp byte) {
 	for p.i++; p.i < len(p.b); p.i++ {
 		switch c := p.b[p.i]; {
@@ -76,8 +76,8 @@ func (p *yamlReader) textHeader(n int) (indent int, chomp byte) {
 	return indent, chomp
 }
 
-// textIndent finds the indentation of a block of text: that of its first line
-// with text. p stays where it is.
+// textIndent returns the indentation of a block of text, which is that of its first line with
+// text, without moving p.
 func (p *yamlReader) textIndent(n int) int {
 	longest, longestAt := 0, 0
 	for i := p.i; ; i++ {

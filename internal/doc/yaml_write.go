@@ -2,9 +2,9 @@ package doc
 
 import "strings"
 
-// AppendYAML writes a document as YAML, a line for each member of an object and each item
-// of a list that is a member's. note is the comment behind one, by its field and its value
-// as Changes has them; "" for none.
+// AppendYAML appends the object n as YAML, with a line for each member and for each item of a
+// list that is a member. note returns the comment for a line, by field and value as in Change;
+// "" for none.
 func (n *Node) AppendYAML(dst []byte, note func(field, value string) string) []byte {
 	return n.appendYAML(dst, "", "", note)
 }
@@ -38,7 +38,7 @@ func (n *Node) appendYAML(dst []byte, field, indent string, note func(field, val
 	return dst
 }
 
-// yamlFlow is a value on one line.
+// yamlFlow returns a value on one line.
 func (n *Node) yamlFlow() string {
 	if n.Kind == String {
 		return yamlWord(n.Text)
@@ -46,7 +46,7 @@ func (n *Node) yamlFlow() string {
 	return string(n.AppendSpaced(nil))
 }
 
-// yamlWord is a string, in quotes unless every reader takes it for one without them.
+// yamlWord returns a string, in quotes unless every reader takes it for a string without them.
 func yamlWord(s string) string {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	plain := s != "" && strings.Contains(letters+"/", s[:1]) && strings.Trim(s, letters+"0123456789/._-") == ""
