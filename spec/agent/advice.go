@@ -8,13 +8,12 @@ import (
 	"sbx/spec"
 )
 
-// Advice is what a person should know of an agent before it starts in a sandbox with
-// a private layer of its home, a line each: what of its configuration will fail there,
-// or what it would keep and cannot. asks tells that it has a terminal to ask on, if its
-// arguments let it.
+// Advice returns lines for a person whose agent starts in a sandbox with a private layer of the
+// home directory: parts of its configuration that will fail there, and state that it will lose.
+// asks is true if the agent has a terminal on which it can ask, unless its arguments prevent that.
 func Advice(a spec.Agent, at Place, args []string, asks bool) []string {
 	ad := find(a)
-	if ad == nil {
+	if ad.agent == 0 {
 		return nil
 	}
 	name := a.String()
@@ -31,7 +30,7 @@ func Advice(a spec.Agent, at Place, args []string, asks bool) []string {
 	if a != spec.Claude {
 		return all
 	}
-	if from := at.claudeSandbox(state); from != "" && at.onPath("bwrap") && at.onPath("socat") { // else claude itself says that it has none
+	if from := at.claudeSandbox(state); from != "" && at.onPath("bwrap") && at.onPath("socat") { // without these two claude itself reports that it has no sandbox
 		all = append(all, "claude's own sandbox is on ("+tilde(from, at.Home)+") and cannot start inside this one: its Bash commands fail",
 			`hint: claude --settings '{"sandbox": {"enabled": false}}' turns it off for this run`)
 	}
@@ -48,11 +47,11 @@ func Advice(a spec.Agent, at Place, args []string, asks bool) []string {
 	return all
 }
 
-// claudeSandbox is the file, or the flag, that switches claude's own sandbox on; ""
-// where nothing does. The first that says so counts.
+// claudeSandbox returns the file or the flag that switches claude's own sandbox on; "" if it is
+// off. The first one that sets it counts.
 func (at *Place) claudeSandbox(state string) string {
 	paths := []string{"/etc/claude-code/managed-settings.json"}
-	for i := range at.Typed.settings { // of which the last counts
+	for i := range at.Typed.settings { // the last one overrides the others
 		paths = append(paths, at.Typed.settings[len(at.Typed.settings)-1-i])
 	}
 	paths = append(paths, at.Start+"/.claude/settings.local.json", at.Start+"/.claude/settings.json", state+"/settings.json")
@@ -71,8 +70,8 @@ func (at *Place) claudeSandbox(state string) string {
 	return ""
 }
 
-// claudeTrusts tells whether claude has been told to trust the directory that it starts
-// in, or one above.
+// claudeTrusts reports whether the user told claude to trust its starting directory, or one above
+// it.
 func (at *Place) claudeTrusts() bool {
 	path := at.Home + "/.claude.json"
 	if moved := at.Get("CLAUDE_CONFIG_DIR"); moved != "" {
@@ -89,24 +88,15 @@ func (at *Place) claudeTrusts() bool {
 	})
 }
 
-// onPath tells whether a program of that name stands along PATH.
-func (at *Place) onPath(name string) bool {
-	return slices.ContainsFunc(strings.Split(at.Get("PATH"), ":"), func(dir string) bool { return dir != "" && at.There(dir+"/"+name) })
-}
-
-// text is a file's, by its path as the agent has it; nothing where it cannot be read.
-func (at *Place) text(path string) []byte {
-	if !strings.HasPrefix(path, "/") {
-		path = at.Start + "/" + path
-	}
-	text, _, _ := at.Read(path)
-	return text
-}
-
-// tilde is a path as a person writes it.
+// tilde returns a path with ~ for the home directory.
 func tilde(path, home string) string {
 	if rest, ok := strings.CutPrefix(path, home+"/"); ok && home != "" {
 		return "~/" + rest
 	}
 	return path
+}
+
+// onPath reports whether a directory of PATH has a program of that name.
+func (at *Place) onPath(name string) bool {
+	return slices.ContainsFunc(strings.Split(at.Get("PATH"), ":"), func(dir string) bool { return dir != "" && at.There(dir+"/"+name) })
 }

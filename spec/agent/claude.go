@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"sbx/internal/broker/wire"
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -36,8 +38,8 @@ var claude = adapter{
 	enforcesTools: true,
 	bypassModes:   []string{"bypassPermissions"},
 	writingModes:  []string{"acceptEdits", "bypassPermissions", "auto"},
-	// Its settings, hooks, commands, agents and skills may only be read: it runs
-	// without writing there, and keeps what it can.
+	// Its settings, hooks, commands, agents and skills are read-only: it runs without writing
+	// there.
 	needs: []need{
 		{"~/.claude", spec.OwnRead, "settings, sign-in, skills"},
 		{"~/.claude/.credentials.json", spec.OwnWrite, "a sign-in that is renewed while it runs"},
@@ -53,11 +55,10 @@ var claude = adapter{
 	},
 }
 
-// claudeFlags takes away by --tools, which is the real allow-list of built-in
-// tools, by --disallowedTools, which blocks in every mode and in sub-agents, and
-// by --strict-mcp-config, which leaves only the servers of the same command
-// line. --allowedTools adds grants. The line ends in a flag of one value: those
-// of several would take a prompt behind them for one more.
+// claudeFlags withholds tools by --tools, which is the real allow-list of built-in tools, by
+// --disallowedTools, which holds in every mode and in sub-agents, and by --strict-mcp-config, which
+// leaves only the servers of the same command line. --allowedTools only adds grants. The last
+// flag has exactly one value: a flag with several would take the prompt for one more.
 func claudeFlags(w *answer, ask Ask) {
 	denied := slices.Clone(ask.Denied)
 	for _, t := range ask.withheld() {
@@ -77,7 +78,7 @@ func claudeFlags(w *answer, ask Ask) {
 			w.flag(granted...)
 			w.flag(ask.claudeGrants()...)
 		}
-		if ask.Only.Set { // of two lists claude has both
+		if ask.Only.Set { // claude would join two lists
 			tools = ask.Only.Value
 		}
 		w.flag("--tools", strings.Join(slices.DeleteFunc(slices.Clone(tools), isMCP), ","))
@@ -88,7 +89,7 @@ func claudeFlags(w *answer, ask Ask) {
 	case strict || ask.Mode != 0:
 		w.flag("--disallowedTools")
 		w.flag(denied...)
-	default: // nothing comes behind it that would end its list
+	default: // no flag follows that would end a list of several words
 		w.flag("--disallowedTools=" + strings.Join(denied, ","))
 	}
 	w.keepWithheld(ask.withheld(), "--tools and --disallowedTools")
@@ -105,7 +106,7 @@ func claudeFlags(w *answer, ask Ask) {
 	}
 	switch {
 	case len(ask.Folders) == 0:
-	case ask.Mode != 0: // which ends the list
+	case ask.Mode != 0: // --permission-mode ends the list
 		w.flag("--add-dir")
 		w.flag(ask.Folders...)
 	default:
@@ -119,11 +120,96 @@ func claudeFlags(w *answer, ask Ask) {
 	}
 }
 
-func isMCP(tool string) bool { return strings.HasPrefix(tool, "mcp__") }
-
-func list(all []string) string {
-	if len(all) == 0 {
-		return "none"
+// claudeServers returns patterns for the tools of the MCP servers that claude has and of which
+// the spec grants nothing. A server with some granted tools gets no pattern: claude asks before
+// it uses the others, and without a terminal denies them.
+func (w *answer) claudeServers() []string {
+	ask := w.ask
+	if !ask.limitsServers() {
+		return nil
 	}
-	return strings.Join(all, ", ")
+	var off []string
+	if ask.Servers != nil {
+		for _, s := range ask.Servers.All {
+			name := claudeServer(s.Name)
+			if t := mcp + name; ask.reaches(name).none && !slices.Contains(off, t) && !slices.Contains(ask.Denied, t) {
+				off = append(off, t)
+			}
+		}
+	}
+	for _, kind := range []string{mcp + "plugin_", mcp + "claude_ai_"} { // servers of plugins and of the account
+		if !slices.ContainsFunc(ask.granted(), func(t string) bool {
+			fixed, _, _ := strings.Cut(nameOf(t), "*")
+			return isMCP(t) && (strings.HasPrefix(fixed, kind) || strings.HasPrefix(kind, fixed))
+		}) {
+			off = append(off, kind+"*")
+		}
+	}
+	if len(off) > 0 {
+		w.keepServers("no "+strings.Join(off, ", "), "--disallowedTools")
+	}
+	if ask.Servers != nil && ask.Servers.Unsure != "" {
+		w.keepServers("only its own prompt keeps it from MCP servers that are not known", ask.Servers.Unsure)
+	}
+	return off
+}
+
+// claudeGrants returns the servers that granted patterns with a star stand for: claude's
+// --allowedTools accepts no star in a server's name.
+func (a Ask) claudeGrants() []string {
+	var all []string
+	if a.Servers == nil {
+		return nil
+	}
+	for _, t := range a.granted() {
+		if fixed, _, star := strings.Cut(nameOf(t), "*"); !isMCP(t) || !star || strings.Contains(fixed[len(mcp):], "__") {
+			continue
+		}
+		for _, s := range a.Servers.All {
+			name := mcp + claudeServer(s.Name)
+			if whole, _, _ := aboutServer(t, name[len(mcp):]); whole && !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
+	}
+	return all
+}
+
+// claudeServer returns a server's name as it is written in the names of its tools.
+func claudeServer(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x80 && bareKey(byte(r)) {
+			return r
+		}
+		return '_'
+	}, name)
+}
+
+// asksForServers reports whether only claude's asking withholds some tools of MCP servers, which
+// a flag can turn off.
+func (a Ask) asksForServers() bool {
+	if !a.limitsServers() {
+		return false
+	}
+	granted := slices.DeleteFunc(a.granted(), func(t string) bool { return !isMCP(t) })
+	if !a.Allowed.Set || len(granted) == 0 {
+		return false
+	}
+	return a.Servers == nil || a.Servers.Unsure != "" || slices.ContainsFunc(granted, func(t string) bool {
+		rest := strings.TrimSuffix(nameOf(t)[len(mcp):], "__*")
+		return nameOf(t) != t || strings.Contains(rest, "__") || strings.Contains(rest, "*")
+	})
+}
+
+func (w *answer) claudeBroker() {
+	if b := &w.ask.Broker; b.set() {
+		kind := "stdio"
+		if b.URL != "" {
+			kind = "http"
+		}
+		w.flag("--mcp-config", b.config("url", func(w *doc.Writer) { w.KeyStr("type", kind) }, "${"+wire.TokenVariable+"}"))
+		if !w.ask.Allowed.Set {
+			w.flag("--allowedTools", BrokerTools)
+		}
+	}
 }

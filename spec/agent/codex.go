@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"sbx/internal/broker/wire"
 	"sbx/spec"
 )
 
@@ -17,7 +18,7 @@ var codex = adapter{
 	home:      "CODEX_HOME",
 	state:     "~/.codex",
 	starts:    "40 to 75",
-	aside:     []string{"git-remote-http", "git-remote-https"}, // its list of plugins
+	aside:     []string{"git-remote-http", "git-remote-https"}, // fetch its list of plugins
 	npm:       "@openai/codex",
 	installed: []string{"/@openai/codex/", "/@openai/codex-"},
 	parser:    clap,
@@ -36,7 +37,7 @@ var codex = adapter{
 	bypassModes:  []string{"danger-full-access"},
 	writingModes: []string{"workspace-write"},
 	streams:      func(args []string) bool { return slices.Contains(args, "exec") || slices.Contains(args, "e") },
-	// It ends at once where its state cannot be written.
+	// It exits at once if it cannot write its state.
 	needs: []need{
 		{"~/.codex", spec.OwnWrite, "its databases, sessions and sign-in"},
 		{"~/.codex/tmp", spec.OwnPrivate, "programs that its commands find first, of each session"},
@@ -58,9 +59,9 @@ var codex = adapter{
 	},
 }
 
-// codexFlags takes away by codex's own sandbox (-s), which is for its commands
-// and patches alike, and by features that are switched off. It has no list of
-// tools: reading is its shell, and patches have no switch.
+// codexFlags withholds tools by codex's own sandbox (-s), which holds for its commands and its
+// patches, and by switching features off. codex has no list of tools: it reads by its shell, and
+// has no switch for patches.
 func codexFlags(w *answer, ask Ask) {
 	mode := codexSandbox(ask)
 	if mode != "" {
@@ -111,7 +112,7 @@ func codexFlags(w *answer, ask Ask) {
 			w.lack(t, "codex has no switch for it")
 		}
 	}
-	w.codexUnheard()
+	w.missing("Read", "Grep", "Glob") // it reads and searches by its shell
 	if mode == "workspace-write" {
 		for _, f := range ask.Folders {
 			w.flag("--add-dir", f)
@@ -119,22 +120,22 @@ func codexFlags(w *answer, ask Ask) {
 	}
 }
 
-// codexSandbox is codex's own sandbox mode; "" for its default.
+// codexSandbox returns codex's own sandbox mode; "" for its default.
 func codexSandbox(ask Ask) string {
 	switch {
-	case ask.Inside: // it cannot start one within another, and every command would fail
+	case ask.Inside: // its sandbox cannot start in another one, and every command would fail
 		return "danger-full-access"
 	case ask.Mode == spec.PlanOnly, ask.closed():
 		return "read-only"
 	case ask.Access == spec.DangerFullAccess:
 		return "danger-full-access"
-	case ask.Access != spec.AccessUnset: // documents alone it cannot say
+	case ask.Access != spec.AccessUnset: // it has no mode that writes some documents only
 		return "workspace-write"
 	}
 	return ""
 }
 
-// codexWrites says who keeps the tools that write from writing.
+// codexWrites records who withholds the tools that write.
 func codexWrites(w *answer, mode string, withheld []string) {
 	closed := w.ask.closed()
 	switch {
@@ -155,13 +156,12 @@ func codexWrites(w *answer, mode string, withheld []string) {
 	}
 }
 
-// codexUnheard are allowed tools that codex has no counterpart of. Reading and
-// searching it does by its shell.
-func (w *answer) codexUnheard() {
-	for _, name := range names(w.ask.granted()) {
-		if _, ok := spec.ToolNames(spec.Codex, name); ok || isMCP(name) || name == "Read" || name == "Grep" || name == "Glob" {
-			continue
-		}
-		w.miss(name, "codex has no such tool")
+func (w *answer) codexBroker() {
+	const server = "mcp_servers." + brokerServer + "."
+	switch b := &w.ask.Broker; {
+	case b.URL != "":
+		w.flag("-c", server+"url="+tomlText(b.URL), "-c", server+"bearer_token_env_var="+tomlText(wire.TokenVariable))
+	case b.set():
+		w.flag("-c", server+"command="+tomlText(b.Command[0]), "-c", server+"args="+tomlList(b.Command[1:]))
 	}
 }

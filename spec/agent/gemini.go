@@ -32,7 +32,7 @@ var gemini = adapter{
 	},
 	bypassModes:  []string{"yolo"},
 	writingModes: []string{"auto_edit", "yolo"},
-	// It ends at once where its state cannot be written.
+	// It exits at once if it cannot write its state.
 	needs: []need{
 		{"~/.gemini", spec.OwnWrite, "its registry of projects, history and sign-in"},
 		{geminiSettings, spec.OwnLocked, "names MCP servers and hooks"},
@@ -56,15 +56,13 @@ var gemini = adapter{
 
 const geminiSettings = "~/.gemini/settings.json"
 
-// geminiAsks are the tools that are not there in the default mode, headless,
-// unless they are granted. The others that the table of tools has always are,
-// but for a policy that denies them.
+// geminiAsks are the tools that gemini has in its default mode without a terminal only if they
+// are granted. It always has the others of the table of tools, unless a policy denies them.
 var geminiAsks = []string{"Bash", "Write", "Edit", "WebFetch", "Skill"}
 
-// geminiFlags takes away by the approval mode: default has neither shell nor
-// writing, and --allowed-tools adds the granted ones back. auto_edit brings
-// all that write and web_fetch, so it stands only where those are allowed. With
-// a policy file the rest is taken away too.
+// geminiFlags withholds tools by the approval mode: the default has neither the shell nor tools
+// that write, and --allowed-tools adds the granted ones. auto_edit adds all tools that write and
+// web_fetch, so it is used only if all of these are allowed. A policy file withholds the rest.
 func geminiFlags(w *answer, ask Ask) {
 	mode := geminiMode(ask)
 	if ask.Allowed.Set || len(ask.Denied) > 0 || ask.Mode != 0 {
@@ -108,7 +106,7 @@ func geminiFlags(w *answer, ask Ask) {
 		switch _, there := spec.ToolNames(spec.Gemini, t); {
 		case isMCP(t):
 			w.geminiServers(t, policed, "takes it away")
-		case ask.Allowed.Set && policed: // all but the allowed are gone
+		case ask.Allowed.Set && policed: // the policy denies all but the allowed tools
 		case !there && !known(t):
 			w.lack(t, "gemini has no such tool that is known")
 		case !there:
@@ -130,7 +128,7 @@ func geminiFlags(w *answer, ask Ask) {
 	for _, t := range ask.deniedRules() {
 		w.lack(t, "gemini's command line has no patterns that deny")
 	}
-	w.unheard()
+	w.missing()
 	for _, f := range ask.Folders {
 		if strings.Contains(f, ",") { // the flag's value is a list
 			w.lack(f, "gemini's --include-directories takes no name with a comma")
@@ -152,7 +150,7 @@ func geminiMode(ask Ask) string {
 	return "default"
 }
 
-// geminiGrants are gemini's names for what --allowed-tools is to add.
+// geminiGrants returns the value of --allowed-tools.
 func geminiGrants(w *answer, mode string) []string {
 	if !w.ask.Allowed.Set || mode == "plan" || mode == "yolo" {
 		return nil
@@ -179,8 +177,8 @@ func geminiGrants(w *answer, mode string) []string {
 	return grants
 }
 
-// geminiPrefixes are rules of Bash as gemini has them, the words that a command
-// begins with. What is no such beginning is not granted.
+// geminiPrefixes returns rules of Bash in gemini's form: the words that a command begins with. It
+// does not grant rules of another form.
 func geminiPrefixes(w *answer, rules []string) []string {
 	var all []string
 	for _, r := range rules {
@@ -198,47 +196,4 @@ func geminiPrefixes(w *answer, rules []string) []string {
 		all = append(all, prefix)
 	}
 	return all
-}
-
-// geminiPolicy is a policy that denies every tool but the allowed ones, or the
-// denied ones alone where all others are.
-func geminiPolicy(ask Ask) string {
-	var b strings.Builder
-	if !ask.Allowed.Set {
-		var tools []string
-		for _, t := range names(ask.Denied) {
-			if native, ok := spec.ToolNames(spec.Gemini, t); ok && ask.denies(t) {
-				tools = append(tools, native...)
-			}
-		}
-		if len(tools) > 0 {
-			b.WriteString("[[rule]]\ntoolName = " + tomlList(tools) + "\ndecision = \"deny\"\npriority = 950\n")
-		}
-		b.WriteString(geminiServerRules(ask.Denied, "deny", "960"))
-		return b.String()
-	}
-	b.WriteString("[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 900\n")
-	var tools []string
-	for _, t := range names(ask.granted()) {
-		native, _ := spec.ToolNames(spec.Gemini, t)
-		if t != "Bash" {
-			tools = append(tools, native...)
-		}
-	}
-	if len(tools) > 0 {
-		b.WriteString("\n[[rule]]\ntoolName = " + tomlList(tools) + "\ndecision = \"allow\"\npriority = 950\n")
-	}
-	rules, whole := ask.rules("Bash")
-	if prefixes := geminiPrefixes(&answer{}, rules); ask.Mode != spec.PlanOnly && (whole || len(prefixes) > 0) {
-		b.WriteString("\n[[rule]]\ntoolName = \"run_shell_command\"\n")
-		if whole { // else a redirection is one of the things that it asks about
-			b.WriteString("allowRedirection = true\n")
-		} else {
-			b.WriteString("commandPrefix = " + tomlList(prefixes) + "\n")
-		}
-		b.WriteString("decision = \"allow\"\npriority = 950\n")
-	}
-	b.WriteString(geminiServerRules(ask.granted(), "allow", "950"))
-	b.WriteString(geminiServerRules(ask.Denied, "deny", "960"))
-	return b.String()
 }

@@ -4,24 +4,16 @@ import (
 	"cmp"
 	"strings"
 
-	rules "sbx/internal/reach"
+	"sbx/internal/reach"
 	"sbx/spec"
 )
 
-// cloud is one that offers an agent's model.
-type cloud struct {
-	when    string   // the variable that asks for it
-	regions []string // those that name its region, the first counts
-	region  string   // where none does
-	hosts   []string // items of network.allow; {} is the region
-}
-
-// Hosts are the items of network.allow without which an agent does not reach its
-// model: what its environment and its configuration name or, where they name nothing,
-// its maker's.
+// Hosts returns the items of network.allow that an agent needs to reach its model: the hosts that
+// its environment and its configuration name, or else those of its maker. It returns nil for an
+// unknown agent.
 func Hosts(a spec.Agent, at Place) (items []string) {
 	ad := find(a)
-	if ad == nil {
+	if ad.models == "" {
 		return nil
 	}
 	for _, c := range ad.clouds {
@@ -43,7 +35,7 @@ func Hosts(a spec.Agent, at Place) (items []string) {
 	return items
 }
 
-// in are the cloud's hosts in the region that the environment names.
+// in returns the cloud's hosts in the region that the environment names.
 func (c *cloud) in(get func(name string) string) (hosts []string) {
 	region := c.region
 	for i := len(c.regions) - 1; i >= 0; i-- {
@@ -53,20 +45,20 @@ func (c *cloud) in(get func(name string) string) (hosts []string) {
 	}
 	for _, h := range c.hosts {
 		h = strings.ReplaceAll(h, "{}", region)
-		if _, err := rules.Parse(h); err == nil {
+		if _, err := reach.Parse(h); err == nil {
 			hosts = append(hosts, h)
 		}
 	}
 	return hosts
 }
 
-// codexProviders are the hosts of the model's providers that codex's configuration
-// and its arguments choose; the maker's among them where one of them is that.
+// codexProviders returns the hosts of the model providers that codex's configuration and
+// arguments choose, and codex's default set for a provider without a URL.
 func (at *Place) codexProviders() (items []string) {
 	values := at.codexProfile()
 	for key, value := range at.Typed.Switches {
 		_, inner, err := tomlScan(key + " = " + value)
-		if err != nil || len(inner) == 0 { // a string without its quotes
+		if err != nil || len(inner) == 0 { // a string without quotes
 			inner = map[string]string{key: value}
 		}
 		for k, v := range inner {
@@ -86,7 +78,7 @@ func (at *Place) codexProviders() (items []string) {
 	return items
 }
 
-// endpoint is the item of network.allow for the host of a URL; "" for what is none.
+// endpoint returns the item of network.allow for the host of a URL; "" if url is invalid.
 func endpoint(url string) string {
 	scheme, rest, _ := strings.Cut(url, "://")
 	port := ":443"
@@ -105,7 +97,7 @@ func endpoint(url string) string {
 		port = ""
 	}
 	item := rest + port
-	if _, err := rules.Parse(item); err != nil || strings.Contains(item, "*") {
+	if _, err := reach.Parse(item); err != nil || strings.Contains(item, "*") {
 		return ""
 	}
 	return item

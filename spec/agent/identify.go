@@ -10,19 +10,18 @@ import (
 // Command is an agent found in a command line.
 type Command struct {
 	Agent spec.Agent // 0 for none that is known
-	// At is where in the arguments the agent's own begin: right after its
-	// program's name, however many words start that.
+	// At is the index of the agent's first own argument: right after its program's name, which
+	// may come after the words of env, node or npx.
 	At int
-	// By are the programs and scripts that the command line names up to there, as
-	// typed, and the directories that its options take them from: who may write there
-	// decides what runs.
+	// By are the programs and scripts that the command line names before At, as typed, and the
+	// directories from which its options take them: whoever can write there decides what runs.
 	By []string
-	// Near are the files that npx and its like take first, where one stands in the
-	// current directory or one above.
+	// Near are the files of the current directory, or one above, that npx and similar programs
+	// run instead of the installed agent.
 	Near []string
 }
 
-// Args are the arguments that are the agent's own.
+// Args returns the agent's own arguments.
 func (c Command) Args(argv []string) []string {
 	if c.Agent == 0 {
 		return nil
@@ -30,10 +29,10 @@ func (c Command) Args(argv []string) []string {
 	return argv[c.At:]
 }
 
-// Identify tells which agent a command line starts: by the name of its program,
-// also behind a link, behind env, behind node with its script, and by npx and
-// its like. real gives the file that a program's name or path leads to, "" where
-// there is none. What cannot be told for certain is no agent.
+// Identify returns the agent that a command line starts. It recognizes the name of the program,
+// links to it, env and node in front of it, and npx and similar programs. real returns the file
+// that a program's name or path leads to, "" if there is none. If it is not certain which agent
+// starts, Identify returns none.
 func Identify(argv []string, real func(name string) string) Command {
 	if c := walk(argv, real); c.Agent != 0 {
 		return c
@@ -41,8 +40,7 @@ func Identify(argv []string, real func(name string) string) Command {
 	return Command{}
 }
 
-// Named is the agent that a document says a command line starts, whatever its
-// program is called.
+// Named returns the Command for an agent that a document names, whatever the program is called.
 func Named(a spec.Agent, argv []string, real func(name string) string) Command {
 	if at := walk(argv, real).At; at > 0 {
 		return Command{Agent: a, At: at}
@@ -50,8 +48,8 @@ func Named(a spec.Agent, argv []string, real func(name string) string) Command {
 	return Command{Agent: a, At: min(skipEnv(argv)+1, len(argv))}
 }
 
-// walk goes over what stands in front of an agent's own arguments. Their place
-// is told for a program that is no agent as well; 0 where there is none.
+// walk skips the words before an agent's own arguments. It sets At even for a program that is
+// not an agent; 0 if there is no program.
 func walk(argv []string, real func(name string) string) Command {
 	at := skipEnv(argv)
 	if at >= len(argv) || argv[at] == "" {
@@ -62,7 +60,7 @@ func walk(argv []string, real func(name string) string) Command {
 		switch name, _, _ := strings.Cut(word, "="); {
 		case base(word) == "env":
 			c.By = append(c.By, word)
-		case name == "PATH", name == "--chdir", strings.HasPrefix(name, "-C"): // another directory than is looked in
+		case name == "PATH", name == "--chdir", strings.HasPrefix(name, "-C"): // the program is looked for in other directories
 			c.By = append(c.By, "./.")
 		}
 	}
@@ -70,7 +68,7 @@ func walk(argv []string, real func(name string) string) Command {
 	return c
 }
 
-// started is walk from the program on, which stands at at.
+// started is walk from the program at index at on.
 func started(argv []string, at int, real func(name string) string) Command {
 	switch name := base(argv[at]); name {
 	case "node", "nodejs":
@@ -99,7 +97,7 @@ func started(argv []string, at int, real func(name string) string) Command {
 
 func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// byName knows an agent by what its program is called.
+// byName returns the agent whose program has a name.
 func byName(name string) spec.Agent {
 	for _, ad := range adapters {
 		if ad.agent.String() == name {
@@ -109,8 +107,8 @@ func byName(name string) spec.Agent {
 	return 0
 }
 
-// byFile knows an agent by where its program lies: a package of its own within
-// the agent's is another program.
+// byFile returns the agent whose program is installed at path. A package inside an agent's
+// package is another program.
 func byFile(path string) spec.Agent {
 	if path == "" {
 		return 0
@@ -128,8 +126,8 @@ func byFile(path string) spec.Agent {
 	return 0
 }
 
-// byScript knows an agent by the script that node runs. A script's name is a
-// path: none is looked up along PATH.
+// byScript finds the agent whose script node runs. A script's name is always a path: node does not
+// search PATH.
 func byScript(argv []string, at int, real func(name string) string) Command {
 	at, ok := skipOptions(argv, at, nodeValues, nodeTexts)
 	if ok && at < len(argv) && base(argv[at-1]) == "bun" && argv[at] == "run" {
@@ -145,8 +143,8 @@ func byScript(argv []string, at int, real func(name string) string) Command {
 	return Command{Agent: byFile(real(script)), At: at + 1, By: []string{script}}
 }
 
-// byPackage knows an agent by the package that npx and its like run, whose
-// options end with the first word that is none.
+// byPackage finds the agent whose package npx or a similar program runs. The options of such a
+// program end before the first other word.
 func byPackage(argv []string, at int) Command {
 	from := at
 	at, ok := skipOptions(argv, at, npxValues, npxTexts)
@@ -158,7 +156,7 @@ func byPackage(argv []string, at int) Command {
 		a = byName(argv[at])
 	}
 	c := Command{At: at + 1}
-	// --package says where the program comes from: an agent's is in its own.
+	// --package names the package of the program: an agent's program is in the agent's package.
 	for i := from; i < at; i++ {
 		word, value, given := strings.Cut(argv[i], "=")
 		if !given && slices.Contains(npxValues, word) && i+1 < at {
@@ -177,7 +175,7 @@ func byPackage(argv []string, at int) Command {
 		}
 	}
 	if c.Agent = a; a != 0 {
-		// The project's own package may have a program of that name.
+		// The project itself may be a package with a program of that name.
 		c.Near = []string{"node_modules/.bin/" + a.String(), "node_modules/" + find(a).npm, "package.json"}
 		if packageAgent(argv[at]) != 0 {
 			c.Near = c.Near[:2]
@@ -186,9 +184,8 @@ func byPackage(argv []string, at int) Command {
 	return c
 }
 
-// byNPM knows an agent behind `npm exec`. npm takes options for its own
-// wherever they stand up to the first "--": only what is behind that is the
-// agent's, so without one there is no place for flags.
+// byNPM finds the agent that `npm exec` runs. npm takes all options up to the first "--" for its
+// own: only arguments after it are the agent's, so without it flags cannot be added.
 func byNPM(argv []string, at int) Command {
 	if at >= len(argv) || argv[at] != "exec" && argv[at] != "x" {
 		return Command{}
@@ -207,7 +204,7 @@ func byNPM(argv []string, at int) Command {
 	return Command{}
 }
 
-// packageAgent is the agent of an npm package, which may have a version.
+// packageAgent returns the agent of an npm package, which may have a version.
 func packageAgent(name string) spec.Agent {
 	for _, ad := range adapters {
 		if name == ad.npm || strings.HasPrefix(name, ad.npm+"@") {
@@ -217,8 +214,8 @@ func packageAgent(name string) spec.Agent {
 	return 0
 }
 
-// Options whose value is a word of its own, and those whose value is a program's
-// text, so that no file is run.
+// The options of node, npx and env that take the next word as their value, and those that take
+// the text of a program, so that no file runs.
 var (
 	nodeValues = []string{"-r", "--require", "--import", "-C", "--conditions", "--loader", "--experimental-loader", "--env-file", "--cwd"}
 	nodeTexts  = []string{"-e", "--eval", "-p", "--print", "-pe", "-c", "--check", "-i", "--interactive"}
@@ -228,8 +225,8 @@ var (
 	envTexts   = []string{"-S", "--split-string"}
 )
 
-// skipOptions is where the first word stands that is no option, nor the value of
-// one; false where an option of texts comes first.
+// skipOptions returns the index of the first word that is neither an option nor the value of one;
+// false if an option of texts comes first.
 func skipOptions(argv []string, at int, values, texts []string) (int, bool) {
 	for at < len(argv) && strings.HasPrefix(argv[at], "-") && argv[at] != "-" {
 		word, _, _ := strings.Cut(argv[at], "=")
@@ -247,21 +244,21 @@ func skipOptions(argv []string, at int, values, texts []string) (int, bool) {
 	return min(at, len(argv)), true
 }
 
-// skipEnv is where the command stands behind env(1), if that is in front; the
-// end where it runs none that can be told.
+// skipEnv returns the index of the command after env(1), if env is in front; len(argv) if env
+// runs no command or it is not certain which.
 func skipEnv(argv []string) int {
 	at := 0
 	for at < len(argv) && base(argv[at]) == "env" {
 		from := at + 1
 		next, ok := skipOptions(argv, from, envValues, envTexts)
 		for _, word := range argv[from:next] {
-			// Several letters in one word, but for a value that is attached.
+			// Several letters in one word are ambiguous, unless they are an option with its value.
 			ok = ok && (len(word) < 3 || word[0] != '-' || word[1] == '-' || strings.IndexByte("uCa", word[1]) >= 0)
 		}
 		if !ok {
 			return len(argv)
 		}
-		if at = next; at < len(argv) && argv[at] == "-" { // as -i
+		if at = next; at < len(argv) && argv[at] == "-" { // means -i
 			at++
 		}
 		for at < len(argv) && strings.Contains(argv[at], "=") {

@@ -7,19 +7,12 @@ import (
 	"sbx/spec"
 )
 
-// need is a path that an agent wants to find, "~" being the home directory.
-type need struct {
-	path string
-	mode spec.OwnMode
-	why  string
-}
-
-// Needs is what an agent needs of its own: its variables, and those of its paths
-// that exist, or are locked and must not come into being. get reads the caller's environment: a variable may have moved the
-// agent's state. nil for an agent that nobody knows.
+// Needs returns what an agent needs to run: its variables, and those of its paths that exist or
+// are locked (and so must not be created). get reads the caller's environment, in which a
+// variable may have moved the agent's state. Needs returns nil for an unknown agent.
 func Needs(a spec.Agent, home string, get func(name string) string, paths spec.Paths) *spec.AgentNeeds {
 	ad := find(a)
-	if ad == nil {
+	if ad.agent == 0 {
 		return nil
 	}
 	needs := &spec.AgentNeeds{Agent: a, Pass: slices.Clone(ad.pass)}
@@ -41,24 +34,8 @@ func Needs(a spec.Agent, home string, get func(name string) string, paths spec.P
 	return needs
 }
 
-// placeOf is where a need lies for a home directory, and for state that was moved; ""
-// where there is no home.
-func (ad *adapter) placeOf(n need, home, moved string) string {
-	path := n.path
-	if rest, ok := strings.CutPrefix(path, ad.state); ok && strings.HasPrefix(moved, "/") && (rest == "" || rest[0] == '/') {
-		path = moved + rest
-	}
-	rest, ok := strings.CutPrefix(path, "~")
-	switch {
-	case !ok:
-		return path
-	case home == "":
-		return ""
-	}
-	return home + rest
-}
-
-// tools are where agents, and node for them, are installed in a home directory.
+// tools are the places in a home directory where agents, and the node that runs them, are
+// installed.
 var tools = []need{
 	{"~/.local/bin", spec.OwnRead, "programs that were installed for this user"},
 	{"~/.npm-global", spec.OwnRead, "npm's global packages, as its manual puts them"},

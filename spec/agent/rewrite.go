@@ -6,25 +6,25 @@ import (
 	"sbx/spec"
 )
 
-// Rewrite puts flags in front of an agent's own arguments. What the caller typed
-// stays, but for what would contradict itself: said tells of it, a sentence each.
+// Rewrite puts sbx's flags in front of the caller's arguments to an agent. It removes an argument
+// only if it contradicts the flags; said has a sentence about each that it removed.
 func Rewrite(a spec.Agent, args, flags []string) (all, said []string) {
 	ad := find(a)
-	if ad == nil || len(flags) == 0 {
+	if ad.agent == 0 || len(flags) == 0 {
 		return args, nil
 	}
 	typed := ReadArgs(a, args)
 	ours := ReadArgs(a, flags).Mode
 	switch {
 	case !ad.replaced:
-		// Of two, claude takes the last, which is the caller's; gemini takes neither.
+		// Of two modes, claude uses the last, which is the caller's; gemini rejects both.
 		if typed.Mode != "" && ours != "" && ad.parser == yargs {
 			args = ad.withoutMode(args)
 			if typed.Mode != ours {
 				said = append(said, typed.ModeAt+" is left out: the spec's tools decide it")
 			}
 		}
-	case typed.Bypass != "" && typed.Mode == "": // it says what ours would
+	case typed.Bypass != "" && typed.Mode == "": // it means the same as our mode
 		flags = ad.withoutMode(flags)
 	case typed.Mode != "" && ours != "":
 		args = ad.withoutMode(args)
@@ -39,7 +39,7 @@ func Rewrite(a spec.Agent, args, flags []string) (all, said []string) {
 	return append(slices.Clone(flags), args...), said
 }
 
-// withoutMode leaves options that say a mode and their values out, up to "--".
+// withoutMode removes options that set a mode, and their values, up to "--".
 func (ad *adapter) withoutMode(args []string) []string {
 	var left []string
 	for i := 0; i < len(args); i++ {

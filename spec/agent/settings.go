@@ -8,10 +8,9 @@ import (
 	"sbx/spec"
 )
 
-// WithFiles adds what the settings and lists of servers say that the caller's
-// arguments name, as JSON or by a file: an agent believes them as it does its
-// flags, and a flag goes before them. What cannot be read the agent cannot
-// either.
+// WithFiles adds what the settings and server lists say that the caller's arguments contain, as
+// JSON or as the name of a file. An agent trusts them like its flags, but flags override them.
+// WithFiles skips a file that cannot be read, since the agent cannot read it either.
 func (t Typed) WithFiles(read func(path string) []byte) Typed {
 	for _, value := range t.settings {
 		permissions := document(value, read).Get("permissions")
@@ -37,7 +36,7 @@ func (t Typed) WithFiles(read func(path string) []byte) Typed {
 	return t
 }
 
-// document is the JSON that a value is, or names; an empty one where it is none.
+// document returns the JSON that a value contains or names; an empty object if it is invalid.
 func document(value string, read func(path string) []byte) *spec.Node {
 	text := []byte(value)
 	if !strings.HasPrefix(strings.TrimSpace(value), "{") {
@@ -48,36 +47,4 @@ func document(value string, read func(path string) []byte) *spec.Node {
 		return &spec.Node{Kind: spec.Object}
 	}
 	return n
-}
-
-func keys(m map[string]string) []string {
-	all := make([]string, 0, len(m))
-	for k := range m {
-		all = append(all, k)
-	}
-	slices.Sort(all)
-	return all
-}
-
-// switches are the settings of codex's command line among its arguments, the
-// last of a key.
-func switches(args []string) map[string]string {
-	all := map[string]string{}
-	for i := 0; i < len(args); i++ {
-		o, _, value, given := codex.option(args[i])
-		if o == nil || o.means != isConfig && o.means != isFeature {
-			continue
-		}
-		if !given && i+1 < len(args) {
-			i++
-			value = args[i]
-		}
-		if o.means == isFeature {
-			all["features."+value] = o.is
-			continue
-		}
-		key, set, _ := strings.Cut(value, "=")
-		all[strings.TrimSpace(key)] = strings.Trim(strings.TrimSpace(set), `"'`)
-	}
-	return all
 }

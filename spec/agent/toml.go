@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// tomlKeys are the keys of a TOML document, each as the parts of its whole name:
-// of tables' headers, of what they hold and of inline tables. Values are passed
-// over, but for their form, by which the next key is found. What it cannot follow
-// is an error: a key that was missed would be a server that nobody withholds.
+// tomlKeys returns the keys of a TOML document, each as the parts of its full name: those of
+// table headers, of table members and of inline tables. It reads values only as far as needed to
+// find their end. Everything it does not understand is an error: if it missed a key, the MCP
+// server of that name would not be withheld.
 func tomlKeys(text string) (keys [][]string, err error) {
 	keys, _, err = tomlScan(text)
 	return keys, err
 }
 
-// tomlScan is tomlKeys, with the values beside: as they are written, by the parts of
-// their key with dots between.
+// tomlScan is tomlKeys that also returns the text of each value, by the parts of its key joined
+// by dots.
 func tomlScan(text string) (keys [][]string, values map[string]string, err error) {
 	s := tomlScanner{text: strings.TrimPrefix(text, "\ufeff"), values: map[string]string{}}
 	defer func() {
@@ -56,12 +56,12 @@ type tomlScanner struct {
 	values map[string]string
 }
 
-// tomlStop ends a reading.
+// tomlStop is the panic that ends tomlScan with an error.
 type tomlStop string
 
 func (s *tomlScanner) stop(why string) { panic(tomlStop(why)) }
 
-// maxTables is how deep values may stand in each other.
+// maxTables is the maximal nesting of values.
 const maxTables = 64
 
 func (s *tomlScanner) peek() byte {
@@ -85,7 +85,7 @@ func (s *tomlScanner) want(what string) {
 	}
 }
 
-// blanks passes over spaces, tabs and a comment.
+// blanks skips spaces, tabs and a comment.
 func (s *tomlScanner) blanks() {
 	for s.peek() == ' ' || s.peek() == '\t' {
 		s.at++
@@ -97,7 +97,7 @@ func (s *tomlScanner) blanks() {
 	}
 }
 
-// lines passes over ends of lines, too.
+// lines skips blanks, comments and line breaks.
 func (s *tomlScanner) lines() {
 	for {
 		s.blanks()
@@ -107,7 +107,7 @@ func (s *tomlScanner) lines() {
 	}
 }
 
-// key is a key of one part or several, with the blanks around it.
+// key reads a key of one or more parts, with the blanks around it.
 func (s *tomlScanner) key() []string {
 	var parts []string
 	for {
@@ -137,7 +137,7 @@ func bareKey(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_'
 }
 
-// isBare tells whether a name needs no quotes as a key.
+// isBare reports whether a name needs no quotes as a key.
 func isBare(name string) bool {
 	for i := range len(name) {
 		if !bareKey(name[i]) {
@@ -157,8 +157,8 @@ func (s *tomlScanner) pair(table []string) {
 	s.values[strings.Join(key, ".")] = s.text[from:s.at]
 }
 
-// value passes over a value; the keys of an inline table count from its own key,
-// those in an array from one that no table has.
+// value skips a value. It records the keys of an inline table under key, and those of tables in
+// an array under an empty key, which no table has.
 func (s *tomlScanner) value(key []string) {
 	if s.deep++; s.deep > maxTables {
 		s.stop("values are nested too deeply")
@@ -176,7 +176,7 @@ func (s *tomlScanner) value(key []string) {
 	default:
 		from := s.at
 		for c := s.peek(); bareKey(c) || c != 0 && strings.IndexByte("+.: ", c) >= 0; c = s.peek() {
-			if c == ' ' && !digits(s.text[from:s.at]) { // 1979-05-27 07:32:00 alone has one
+			if c == ' ' && !digits(s.text[from:s.at]) { // only a date and time such as 1979-05-27 07:32:00 has one
 				break
 			}
 			s.at++
@@ -191,7 +191,7 @@ func digits(s string) bool {
 	return strings.Trim(s, "0123456789-") == "" && len(s) == len("1979-05-27")
 }
 
-// items are those of an array or an inline table, up to its end.
+// items reads the items of an array or an inline table, up to its end.
 func (s *tomlScanner) items(end string, one func()) {
 	for s.lines(); !s.take(end); s.lines() {
 		one()
@@ -201,7 +201,7 @@ func (s *tomlScanner) items(end string, one func()) {
 	}
 }
 
-// quoted is a text in any of the four forms.
+// quoted reads a string in any of the four forms.
 func (s *tomlScanner) quoted() string {
 	q := s.text[s.at : s.at+1]
 	if long := strings.Repeat(q, 3); s.take(long) {
@@ -225,7 +225,7 @@ func (s *tomlScanner) quoted() string {
 	}
 }
 
-// longText passes over a text of several lines, which may end in quotes of its own.
+// longText skips a string of several lines, whose last characters may be quotes.
 func (s *tomlScanner) longText(long string) string {
 	for s.at < len(s.text) {
 		if s.take(long) {
@@ -243,7 +243,7 @@ func (s *tomlScanner) longText(long string) string {
 	return ""
 }
 
-// escape is the character that a backslash and what follows it mean.
+// escape reads an escape and returns its character.
 func (s *tomlScanner) escape() string {
 	s.at++
 	c := s.peek()
@@ -252,7 +252,7 @@ func (s *tomlScanner) escape() string {
 		return "\"\\\b\f\n\r\t\x1b"[i : i+1]
 	}
 	size := map[byte]int{'x': 2, 'u': 4, 'U': 8}[c]
-	if size == 0 || s.at+size > len(s.text) { // which the end of the text is, too
+	if size == 0 || s.at+size > len(s.text) { // size is 0 at the end of the text, too
 		s.stop("an invalid escape")
 	}
 	n, err := strconv.ParseUint(s.text[s.at:s.at+size], 16, 32)
@@ -261,4 +261,31 @@ func (s *tomlScanner) escape() string {
 	}
 	s.at += size
 	return string(rune(n))
+}
+
+// tomlText returns s as a TOML string.
+func tomlText(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r < ' ' || r == 0x7f:
+			b.WriteString(`\u` + strconv.FormatInt(0x10000+int64(r), 16)[1:])
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+func tomlList(all []string) string {
+	quoted := make([]string, len(all))
+	for i, s := range all {
+		quoted[i] = tomlText(s)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
 }
