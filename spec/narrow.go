@@ -100,7 +100,9 @@ func (m *merger) merge() (*SandboxSpec, error) {
 	}
 	for i := range fields {
 		f := fields[i].Field
-		m.put(f, m.join(f, outer.field(f, m.in), inner.field(f, m.in)))
+		if n := m.join(f, outer.field(&fields[i], m.in), inner.field(&fields[i], m.in)); n != nil {
+			setField(&m.root, f, n)
+		}
 	}
 	if len(m.problems) > 0 {
 		return nil, m.problems.one()
@@ -114,18 +116,6 @@ func (m *merger) merge() (*SandboxSpec, error) {
 		doc.Source.Kind = AgentOptions
 	}
 	return doc, nil
-}
-
-// put sets a field of the merged document; nil leaves it absent.
-func (m *merger) put(f Field, n *Node) {
-	if n == nil {
-		return
-	}
-	into, name := &m.root, string(f)
-	if outer, inner, nested := strings.Cut(name, "."); nested {
-		into, name = m.root.Get(outer), inner
-	}
-	into.Members = append(into.Members, Member{Key: name, Value: n})
 }
 
 // join merges one field. For most fields the child's value wins if set; whether it is allowed
@@ -164,7 +154,7 @@ func (m *merger) join(f Field, parent, child *Node) *Node {
 		case m.parent.AccessMode != WorkspaceWrite:
 			m.in.listed = true
 		case child == nil:
-			return &Node{Kind: String, Text: ReadOnly.String(), Pos: lookUp(m.child.node(), "filesystem.write").Pos, In: m.child.Source.Name}
+			return m.readOnlyByList()
 		}
 	case "network.mode", "network.allow":
 		if child == nil && m.ownNetwork() {
@@ -173,10 +163,6 @@ func (m *merger) join(f Field, parent, child *Node) *Node {
 	case "environment.pass":
 		if child == nil && parent != nil && m.guards() {
 			return m.withoutCredentials(parent)
-		}
-	case "filesystem.read", "filesystem.write", "filesystem.mounts":
-		if child == nil && parent != nil {
-			return m.inheritedFiles(f, parent)
 		}
 	case "require_available":
 		if child == nil && m.child.BestEffort.Set {
@@ -187,8 +173,11 @@ func (m *merger) join(f Field, parent, child *Node) *Node {
 			return nil
 		}
 	}
-	if child != nil {
+	switch {
+	case child != nil:
 		return child
+	case parent != nil && strings.HasPrefix(string(f), "filesystem."):
+		return m.inheritedFiles(f, parent)
 	}
 	return parent
 }

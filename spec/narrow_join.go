@@ -101,6 +101,12 @@ func (m *merger) closesWorkspace() bool {
 	})
 }
 
+// readOnlyByList is the access_mode that follows from the child's list of what may be
+// written, where that closes the workspace.
+func (m *merger) readOnlyByList() *Node {
+	return &Node{Kind: String, Text: ReadOnly.String(), Pos: lookUp(m.child.node(), "filesystem.write").Pos, In: m.child.Source.Name}
+}
+
 // protects tells whether a path is, or lies beneath, a protected name of what
 // the parent writes.
 func (m *merger) protects(real string) bool {

@@ -18,44 +18,45 @@ func (s *Source) folder(in *Inputs) string {
 	return in.Cwd
 }
 
-// field is the placed node of a field, nil where the document does not set it.
-func (p *placer) field(f Field, in *Inputs) *Node {
-	n := lookUp(p.doc.node(), f)
+// field returns the placed node of a field; nil if the document does not set it.
+func (p *placer) field(info *FieldInfo, in *Inputs) *Node {
+	n := lookUp(p.doc.node(), info.Field)
 	if n == nil {
 		return nil
 	}
-	switch f {
-	case "broker.file", "broker.plan":
-		return p.path(n, p.base)
+	switch info.Field {
+	case "working_dir", "sandbox.root":
+		return p.path(n, p.doc.Source.folder(in))
 	case "broker.grant":
 		return p.list(n, func(item *Node) *Node {
 			at := p.stamp(item)
 			at.Text = placedGrant(item.Text, func(path string) string { return p.absolute(path, p.base) })
 			return at
 		})
-	case "working_dir", "sandbox.root":
-		return p.path(n, p.doc.Source.folder(in))
 	case "syscalls":
-		if n.Text == "default" {
-			return p.stamp(n)
+		if n.Text != "default" {
+			return p.path(n, p.base)
 		}
+	case "filesystem.mounts":
+		return p.list(n, p.mount)
+	}
+	switch info.Type {
+	case typePath:
 		return p.path(n, p.base)
-	case "filesystem.read", "filesystem.write", "filesystem.hide":
+	case typePaths:
 		return p.list(n, func(item *Node) *Node {
 			if strings.HasPrefix(item.Text, "@") || strings.HasPrefix(item.Text, Anywhere) {
 				return p.stamp(item)
 			}
 			return p.path(item, p.base)
 		})
-	case "commands.allow", "commands.deny":
+	case typePrograms:
 		return p.list(n, func(item *Node) *Node {
 			if isProgramName(item.Text) {
 				return p.stamp(item)
 			}
 			return p.path(item, p.base)
 		})
-	case "filesystem.mounts":
-		return p.list(n, p.mount)
 	}
 	return p.stamp(n)
 }

@@ -46,7 +46,10 @@ func (r *Resolved) document(each func(Field, *Node) *Node) *Node {
 	root := &Node{Kind: Object}
 	for i := range fields {
 		f := fields[i].Field
-		n := r.written(f, p.field(f, &in))
+		n := p.field(&fields[i], &in)
+		if n != nil && fields[i].Type == typePaths {
+			n = r.withPresets(f, n)
+		}
 		switch f {
 		case "profile", "require_available":
 			continue
@@ -93,7 +96,7 @@ func (s *SandboxSpec) From(dir, home string) (*SandboxSpec, error) {
 	}
 	root := &Node{Kind: Object, Pos: s.node().Pos}
 	for i := range fields {
-		if n := p.field(fields[i].Field, &in); n != nil {
+		if n := p.field(&fields[i], &in); n != nil {
 			setField(root, fields[i].Field, n)
 		}
 	}

@@ -176,11 +176,8 @@ func (r *Resolved) PresetWhy(f Field) string {
 	return ""
 }
 
-// written is a list of a document with the paths that its presets opened in their place.
-func (r *Resolved) written(f Field, n *Node) *Node {
-	if n == nil || f != "filesystem.read" && f != "filesystem.write" {
-		return n
-	}
+// withPresets returns a list of paths with its presets replaced by the paths that they opened.
+func (r *Resolved) withPresets(f Field, n *Node) *Node {
 	list := *n
 	list.Items = nil
 	for _, item := range n.Items {

@@ -199,6 +199,9 @@ func (r *resolver) write(asked []string) {
 	}
 }
 
+// InWrite reports whether p is an entry of filesystem.write.
+func (p *Path) InWrite() bool { return strings.HasPrefix(string(p.Field), "filesystem.write") }
+
 // keepReading keeps in view what readonly takes out of filesystem.write.
 func (r *resolver) keepReading(p Path) {
 	r.note(p.Field, "it may only be read: readonly is true")

@@ -2,7 +2,6 @@ package spec
 
 import (
 	"slices"
-	"strings"
 
 	"sbx/internal/reach"
 )
@@ -149,9 +148,6 @@ type Path struct {
 	Field  Field  // "filesystem.write[0]": where it comes from; "" for implied
 	At     string // "spec.json:4:12"; "" for implied
 }
-
-// InWrite reports whether p is an entry of filesystem.write.
-func (p *Path) InWrite() bool { return strings.HasPrefix(string(p.Field), "filesystem.write") }
 
 // Link is a symbolic link met while a path was resolved: Path holds Target.
 type Link struct{ Path, Target string }

@@ -45,6 +45,12 @@ func Writing(r *spec.Resolved, path string) string {
 	return spec.Longer(fieldWrite, r.Spec.Filesystem.Value.Write.Value, spelled(r, path))
 }
 
+// WritingSet returns the line that opens a path by the name of the set of caches it belongs to; ""
+// if it belongs to none.
+func WritingSet(r *spec.Resolved, path string) string {
+	return spec.Longer(fieldWrite, r.Spec.Filesystem.Value.Write.Value, r.PresetFor(path))
+}
+
 // Starting is the line that lets a program be started, and those that could be.
 func Starting(r *spec.Resolved, program string) string {
 	return spec.Longer(fieldAllow, r.Spec.Commands.Value.Allow.Value, program)

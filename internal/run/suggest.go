@@ -122,12 +122,12 @@ func (s *search) allow(d *Denied) bool {
 // byPreset edits the document so that the cache in which something was to be written is
 // opened by the name of its set.
 func (s *search) byPreset(d *Denied, act wrap.Act) bool {
-	name := s.plan.Resolved.PresetFor(act.Path)
-	if name == "" || act.Kind < wrap.ToWrite || act.Kind > wrap.ToTake {
+	line := wrap.WritingSet(s.plan.Resolved, act.Path)
+	if line == "" || act.Kind < wrap.ToWrite || act.Kind > wrap.ToTake {
 		return false
 	}
 	s.tried++
-	next, err := doc.Amend(s.now, s.now, spec.Longer("filesystem.write", s.plan.Resolved.Spec.Filesystem.Value.Write.Value, name))
+	next, err := doc.Amend(s.now, s.now, line)
 	return err == nil && s.holds(next, append(slices.Clip(s.done), *d))
 }
 

@@ -49,29 +49,15 @@ func (f *File) Place(s *spec.SandboxSpec, home string, trusted, profiles bool) (
 	return placed, err
 }
 
-// narrowing are the fields that a spec which nobody trusts may set. Whether they narrow
-// is asked of the whole, as of any child (spec.Narrow). The other fields change what the
-// rules are about, not only how much they allow: which program is an agent and gets its
-// keys (agent, profile, a mount over a program), where its key is sent (a base URL in
-// environment.set), how well rules are kept (best_effort), which directories are made (profile).
-// A field that is new is not among these until somebody has looked at it.
-var narrowing = []spec.Field{
-	"access_mode", "readonly", "working_dir", "max_turns", "max_commands", "on_exceed",
-	"tools_allowed", "tools_denied",
-	"filesystem.read", "filesystem.write", "filesystem.hide",
-	"network.mode", "network.allow", "environment.pass",
-	"commands.allow", "commands.deny",
-	"limits.memory", "limits.cpus", "limits.pids", "limits.open_files", "limits.file_size", "limits.timeout",
-}
-
 // TrustHelp is what helps where a spec that nobody trusts asks for more.
 const TrustHelp = "read it, and run sbx trust if it may; --no-project-spec runs without it"
 
 // Beyond lists what a spec that nobody trusts sets though only a trusted one may.
 func Beyond(s *spec.SandboxSpec) error {
 	var problems spec.Problems
-	for _, f := range s.Asked() {
-		if !slices.Contains(narrowing, f) {
+	asked := s.Asked()
+	for _, info := range spec.Fields() {
+		if f := info.Field; !info.Untrusted && slices.Contains(asked, f) {
 			problems = append(problems, &spec.Problem{Field: f, On: s.At(f), Do: "take " + string(f) + " from the project's own spec",
 				Why: "nobody trusts that spec, and so it can only narrow what the command has without it", Help: TrustHelp})
 		}
