@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"sbx/internal/doc"
+	"sbx/internal/doc/decode"
 )
 
 // Amendment is the addition of a command-line flag to one field of a document.
@@ -131,10 +132,11 @@ func Amended(s *SandboxSpec, all []Amendment, job bool) (*SandboxSpec, error) {
 		}
 		root := putNode(more.node(), a.field, value)
 		top, _, _ := strings.Cut(string(a.field), ".")
-		d := decoder{name: s.Source.Name, path: top}
-		fieldReader(specFields, top)(&d, root.Get(top), &more)
-		if d.err != nil {
-			return nil, d.err
+		d := NewDecoder(s.Source.Name)
+		d.Path = top
+		decode.Reader(specFields, top)(&d, root.Get(top), &more)
+		if d.Err != nil {
+			return nil, d.Err
 		}
 		more.Source.Root = root
 	}

@@ -33,9 +33,9 @@ func grantRule(s string) (why, meant, help string) {
 			return err.Why, err.Meant, err.Help
 		}
 	case kind.IsPath():
-		return pathRule(value)
+		return PathRule(value)
 	}
-	return textRule(value)
+	return TextRule(value)
 }
 
 // placedGrant is a capability whose path, if it is about one, is what absolute makes of it.

@@ -23,8 +23,8 @@ func nodeOf[T any](fields []member[T]) func(T) *Node {
 	return func(t T) *Node {
 		n := &Node{Kind: Object}
 		for i := range fields {
-			if v := fields[i].node(&t); v != nil {
-				n.Members = append(n.Members, Member{Key: fields[i].name, Value: v})
+			if v := fields[i].Node(&t); v != nil {
+				n.Members = append(n.Members, Member{Key: fields[i].Name, Value: v})
 			}
 		}
 		return n

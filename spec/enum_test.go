@@ -37,7 +37,7 @@ func TestEnumerations(t *testing.T) {
 	check(t, "on_exceed", onExceeds, ParseOnExceed, OnExceed.String)
 	check(t, "profile", profiles, ParseProfile, Profile.String)
 	check(t, "agent", agents, ParseAgent, Agent.String)
-	check(t, "permission mode", permissionModes, ParsePermissionMode, PermissionMode.String)
+	check(t, "permission mode", PermissionModes, ParsePermissionMode, PermissionMode.String)
 	for k := Null; k <= Object; k++ {
 		if k.String() == Kind(0).String() {
 			t.Errorf("kind %d has no words", k)

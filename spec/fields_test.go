@@ -48,8 +48,8 @@ func snake(name string) string {
 
 func tableNames[T any](outer string, table []member[T], isObject func(string) bool) (all []string) {
 	for _, m := range table {
-		if !isObject(m.name) {
-			all = append(all, doc.Join(outer, m.name))
+		if !isObject(m.Name) {
+			all = append(all, doc.Join(outer, m.Name))
 		}
 	}
 	return all
@@ -79,11 +79,11 @@ func TestFieldsAgree(t *testing.T) {
 	objects["broker"] = tableNames("broker", brokerFields, none)
 	var decoded []string
 	for _, m := range specFields {
-		if inner, ok := objects[m.name]; ok {
+		if inner, ok := objects[m.Name]; ok {
 			decoded = append(decoded, inner...)
 			continue
 		}
-		decoded = append(decoded, m.name)
+		decoded = append(decoded, m.Name)
 	}
 
 	if !slices.Equal(structs, listed) {

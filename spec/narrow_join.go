@@ -219,7 +219,7 @@ func (m *merger) restrict(parent, child *Node) *Node {
 	if child == nil {
 		return parent
 	}
-	if leavesRoot(child.Text) {
+	if LeavesRoot(child.Text) {
 		m.escalation("restrict", m.child.Source.place(child), "restrict "+odd(child.Text), "it leaves "+m.rootOf())
 		return nil
 	}

@@ -12,11 +12,12 @@ const (
 )
 
 // String is the mode as Claude writes it.
-func (m PermissionMode) String() string { return wordOf(m, permissionModes) }
+func (m PermissionMode) String() string { return wordOf(m, PermissionModes) }
 
 // ParsePermissionMode is the mode that a word names.
 func ParsePermissionMode(s string) (PermissionMode, bool) {
-	return valueOf[PermissionMode](s, permissionModes)
+	return valueOf[PermissionMode](s, PermissionModes)
 }
 
-var permissionModes = []string{"plan", "default", "acceptEdits", "bypassPermissions"}
+// PermissionModes are the words of the permission modes.
+var PermissionModes = []string{"plan", "default", "acceptEdits", "bypassPermissions"}

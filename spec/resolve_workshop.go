@@ -63,7 +63,7 @@ func (r *resolver) orphan() {
 
 func (r *resolver) restrict(root Path, asked string) {
 	do := "restrict the files to " + odd(asked)
-	if leavesRoot(asked) {
+	if LeavesRoot(asked) {
 		r.refuse("restrict", do, "it leaves the root "+rooted(&root), subtreeHelp)
 		return
 	}
@@ -88,8 +88,8 @@ func (r *resolver) restrict(root Path, asked string) {
 
 const subtreeHelp = "name a directory that lies in it"
 
-// leavesRoot tells whether p goes above where it starts, be it for a moment.
-func leavesRoot(p string) bool {
+// LeavesRoot tells whether p goes above where it starts, be it for a moment.
+func LeavesRoot(p string) bool {
 	depth := 0
 	for part := range strings.SplitSeq(p, "/") {
 		switch part {

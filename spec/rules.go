@@ -12,16 +12,16 @@ import (
 // probably meant and what would help; why is "" where it is fine. schema.json
 // says the same in patterns.
 
-// textRule is the rule of what ends up in a C string.
-func textRule(s string) (why, meant, help string) {
+// TextRule is the rule of a string that is passed to the kernel.
+func TextRule(s string) (why, meant, help string) {
 	if strings.IndexByte(s, 0) >= 0 {
 		return "a string with a NUL character", "", ""
 	}
 	return "", "", ""
 }
 
-// pathRule is the rule of one path.
-func pathRule(s string) (why, meant, help string) {
+// PathRule is the rule of a path.
+func PathRule(s string) (why, meant, help string) {
 	switch {
 	case s == "":
 		return "want a path, got an empty string", "", ""
@@ -50,10 +50,9 @@ const Anywhere = "**/"
 // System stands in filesystem.read for what a program needs to start.
 const System = "@system"
 
-// listedPath is the rule of a path in a list of filesystem, where "@" names
-// a set and globs are nothing.
-func listedPath(s string) (why, meant, help string) {
-	if why, meant, help = pathRule(s); why != "" {
+// ListedPathRule is the rule of a path in a list of filesystem: globs are not allowed.
+func ListedPathRule(s string) (why, meant, help string) {
+	if why, meant, help = PathRule(s); why != "" {
 		return why, meant, help
 	}
 	if strings.ContainsAny(s, "*?") {
@@ -75,7 +74,7 @@ func readRule(s string) (why, meant, help string) {
 	if strings.HasPrefix(s, "@") {
 		return setRule(s, ReadSets())
 	}
-	return listedPath(s)
+	return ListedPathRule(s)
 }
 
 func writeRule(s string) (why, meant, help string) {
@@ -93,7 +92,7 @@ func writeRule(s string) (why, meant, help string) {
 	default:
 		return "", "", ""
 	}
-	why, meant, help = listedPath(s)
+	why, meant, help = ListedPathRule(s)
 	switch {
 	case !strings.HasPrefix(why, "globs"):
 	case strings.HasPrefix(s, "/dev/"):
@@ -117,7 +116,7 @@ func hideRule(s string) (why, meant, help string) {
 		}
 		return "", "", ""
 	}
-	why, meant, help = listedPath(s)
+	why, meant, help = ListedPathRule(s)
 	if strings.HasPrefix(why, "globs") {
 		if name := s[strings.LastIndexByte(s, '/')+1:]; name != "" && strings.Count(name, "*") <= 1 && name != "*" && !strings.Contains(name, "?") {
 			meant = Anywhere + name
@@ -128,7 +127,7 @@ func hideRule(s string) (why, meant, help string) {
 }
 
 func targetRule(s string) (why, meant, help string) {
-	if why, meant, help = pathRule(s); why != "" {
+	if why, meant, help = PathRule(s); why != "" {
 		return why, meant, help
 	}
 	if s[0] != '/' && s[0] != '~' {
@@ -137,7 +136,8 @@ func targetRule(s string) (why, meant, help string) {
 	return "", "", ""
 }
 
-func restrictRule(s string) (why, meant, help string) {
+// RestrictRule is the rule of restrict.
+func RestrictRule(s string) (why, meant, help string) {
 	switch {
 	case strings.IndexByte(s, 0) >= 0:
 		return "a path with a NUL character", "", ""
@@ -147,8 +147,8 @@ func restrictRule(s string) (why, meant, help string) {
 	return "", "", ""
 }
 
-// toolRule is the rule of a tool's name or pattern: Name or Name(rule).
-func toolRule(s string) (why, meant, help string) {
+// ToolRule is the rule of a tool's name or pattern: Name or Name(rule).
+func ToolRule(s string) (why, meant, help string) {
 	const form = "want a tool as Name or Name(rule), got "
 	name, rest := s, ""
 	if i := strings.IndexByte(s, '('); i >= 0 {
@@ -217,7 +217,7 @@ func programRule(s string) (why, meant, help string) {
 	if s == "" {
 		return "want a program's name or path, got an empty string", "", ""
 	}
-	return pathRule(s)
+	return PathRule(s)
 }
 
 func bestEffortRule(s string) (why, meant, help string) {

@@ -7,12 +7,11 @@ import (
 	"time"
 
 	"sbx/internal/doc"
+	"sbx/internal/doc/decode"
 )
 
-// The bounds of numbers. Beyond 2^53-1 JSON readers no longer agree.
+// The bounds of numbers.
 const (
-	maxWhole = 1<<53 - 1
-
 	minCPUs, maxCPUs       = 0.001, 1e6
 	minSeconds, maxSeconds = 0.001, 1e9
 )
@@ -64,23 +63,23 @@ func (b Bytes) String() string {
 	return strconv.FormatInt(int64(b), 10) + "B"
 }
 
-func (d *decoder) size(n *Node) Bytes {
+func readSize(d *decoder, n *Node) Bytes {
 	const what = `a size such as "2GiB" or "100MB", or a whole number of bytes ≥ 1`
 	switch n.Kind {
 	case Number:
-		v, ok := wholeNumber(n.Text)
-		if !ok || v < 1 || v > maxWhole {
-			d.fail(n.Pos, "want "+what+", got "+cut(n.Text))
+		v, ok := decode.WholeNumber(n.Text)
+		if !ok || v < 1 || v > decode.MaxWhole {
+			d.Fail(n.Pos, "want "+what+", got "+cut(n.Text))
 		}
 		return Bytes(v)
 	case String:
 		v, ok := ParseBytes(n.Text)
 		if !ok {
-			d.failMeant(n.Pos, "want "+what+", got "+quote(cut(n.Text)), sizeMeant(n.Text), "")
+			d.FailMeant(n.Pos, "want "+what+", got "+quote(cut(n.Text)), sizeMeant(n.Text), "")
 		}
 		return v
 	}
-	d.want(n, String, what)
+	d.Want(n, String, what)
 	return 0
 }
 
@@ -140,60 +139,19 @@ func ParseDuration(s string) (time.Duration, bool) {
 	return total, rest == "" && total > 0
 }
 
-func (d *decoder) duration(n *Node) time.Duration {
+func readDuration(d *decoder, n *Node) time.Duration {
 	const what = `a duration such as "30m", "1h30m" or "250ms", or a number of seconds ≥ 0.001`
 	switch n.Kind {
 	case Number:
-		v := d.number(n, minSeconds, maxSeconds, what)
+		v := d.Number(n, minSeconds, maxSeconds, what)
 		return time.Duration(math.Round(v * float64(time.Second)))
 	case String:
 		v, ok := ParseDuration(n.Text)
 		if !ok {
-			d.fail(n.Pos, "want "+what+", got "+quote(cut(n.Text)))
+			d.Fail(n.Pos, "want "+what+", got "+quote(cut(n.Text)))
 		}
 		return v
 	}
-	d.want(n, String, what)
+	d.Want(n, String, what)
 	return 0
-}
-
-// wholeNumber reads a JSON number that is whole, however it is written: 3,
-// 3.0 and 30e-1 are. Numbers too large for an int64 are the largest.
-func wholeNumber(text string) (v int64, ok bool) {
-	const largest = 1<<63 - 1
-	digits, negative := strings.CutPrefix(text, "-")
-	exponent := 0
-	if i := strings.IndexAny(digits, "eE"); i >= 0 {
-		e, err := strconv.Atoi(digits[i+1:])
-		if err != nil { // out of the range of int, or .inf
-			e = 1 << 40
-			if strings.HasPrefix(digits[i+1:], "-") {
-				e = -e
-			}
-		}
-		digits, exponent = digits[:i], e
-	}
-	whole, fraction, _ := strings.Cut(digits, ".")
-	digits = whole + fraction
-	if doc.LeadingDigits(digits) != digits {
-		return 0, false // .inf, .nan
-	}
-	exponent -= len(fraction)
-	trimmed := strings.TrimRight(digits, "0")
-	exponent += len(digits) - len(trimmed)
-	trimmed = strings.TrimLeft(trimmed, "0")
-	switch {
-	case trimmed == "":
-		return 0, true
-	case exponent < 0:
-		return 0, false
-	case exponent+len(trimmed) > 18:
-		v = largest
-	default:
-		v, _ = strconv.ParseInt(trimmed+strings.Repeat("0", exponent), 10, 64)
-	}
-	if negative {
-		v = -v
-	}
-	return v, true
 }

@@ -36,7 +36,7 @@ type Tool struct {
 
 // ParseTool reads a pattern; ok is false for what a spec could not hold.
 func ParseTool(s string) (t Tool, ok bool) {
-	if why, _, _ := toolRule(s); why != "" {
+	if why, _, _ := ToolRule(s); why != "" {
 		return Tool{}, false
 	}
 	name, rule, _ := strings.Cut(s, "(")

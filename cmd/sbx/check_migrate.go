@@ -3,6 +3,7 @@ package main
 import (
 	"sbx/internal/doc"
 	"sbx/spec"
+	"sbx/spec/workshop"
 )
 
 // migrate prints the new form of a worker's file in the old style on stdout,
@@ -23,7 +24,7 @@ func (c *call) migrate() int {
 	var out string
 	var warns []spec.Warning
 	if err == nil {
-		out, warns, err = spec.Migrate(name, text)
+		out, warns, err = workshop.Migrate(name, text)
 	}
 	if c.has("json") {
 		c.std.print(migrateJSON(out, warns, err))

@@ -5,34 +5,35 @@ import (
 
 	"sbx/internal/outer"
 	"sbx/spec"
+	"sbx/spec/workshop"
 	"sbx/wrap"
 )
 
 // files reads the documents that are not specs: a workshop's, its workers' and
 // an agent's, in the order in which they narrow each other.
 func (c *documentSet) files(cwd string) (docs []*spec.SandboxSpec, err error) {
-	var workshop *spec.SandboxSpec
+	var base *spec.SandboxSpec
 	if c.has("workshop") {
-		if workshop, err = c.workshop(c.value("workshop"), cwd); err != nil {
+		if base, err = c.workshop(c.value("workshop"), cwd); err != nil {
 			return nil, err
 		}
 	}
-	if outer := outer.Parent(); workshop == nil && c.has("worker") && outer != nil {
-		workshop = outer.Workshop()
+	if outer := outer.Parent(); base == nil && c.has("worker") && outer != nil {
+		base = outer.Workshop()
 	}
 	var workers []*spec.SandboxSpec
 	for _, name := range c.values["worker"] {
-		w, old, err := c.worker(name, cwd, workshop)
+		w, old, err := c.worker(name, cwd, base)
 		if err != nil {
 			return nil, err
 		}
 		if old != nil {
-			workshop = old
+			base = old
 		}
 		workers = append(workers, w)
 	}
-	if workshop != nil {
-		docs = append(docs, workshop)
+	if base != nil {
+		docs = append(docs, base)
 	}
 	docs = append(docs, workers...)
 	if c.has("agent") {
@@ -40,7 +41,7 @@ func (c *documentSet) files(cwd string) (docs []*spec.SandboxSpec, err error) {
 		if err != nil {
 			return docs, err
 		}
-		a, err := spec.DecodeAgentFile(c.value("agent"), text)
+		a, err := workshop.DecodeAgentFile(c.value("agent"), text)
 		if err != nil {
 			return docs, err
 		}
@@ -63,7 +64,7 @@ func (c *documentSet) workshop(name, cwd string) (*spec.SandboxSpec, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, warns, err := spec.DecodeWorkshop(name, text)
+	s, warns, err := workshop.DecodeWorkshop(name, text)
 	if err != nil {
 		return nil, err
 	}
@@ -74,12 +75,12 @@ func (c *documentSet) workshop(name, cwd string) (*spec.SandboxSpec, error) {
 
 // worker reads a worker's file. A file in the old style gives, where the
 // workshop has no sandbox or there is none, what stands in for the workshop.
-func (c *documentSet) worker(name, cwd string, workshop *spec.SandboxSpec) (s, old *spec.SandboxSpec, err error) {
+func (c *documentSet) worker(name, cwd string, base *spec.SandboxSpec) (s, old *spec.SandboxSpec, err error) {
 	text, err := spec.Read(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	w, err := spec.DecodeWorker(name, text)
+	w, err := workshop.DecodeWorker(name, text)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -87,13 +88,13 @@ func (c *documentSet) worker(name, cwd string, workshop *spec.SandboxSpec) (s, o
 	c.warnings = append(c.warnings, w.Warnings...)
 	s = w.Spec()
 	s.Source.Dir = w.Source.Dir
-	bare := workshop != nil && !workshop.Sandbox.Set
+	bare := base != nil && !base.Sandbox.Set
 	switch {
 	case w.Old != nil:
-		if workshop != nil {
-			w.Source.Dir = workshop.Source.Dir
+		if base != nil {
+			w.Source.Dir = base.Source.Dir
 		}
-		if workshop == nil || bare && workshop.Source.Kind == spec.WorkshopFile {
+		if base == nil || bare && base.Source.Kind == spec.WorkshopFile {
 			old = w.OldSpec()
 			old.Source.Dir = w.Source.Dir
 			c.lose("sandbox", w.Old.Lost)
@@ -111,7 +112,7 @@ func (c *documentSet) worker(name, cwd string, workshop *spec.SandboxSpec) (s, o
 		root := *s.Source.Root
 		root.Members = slices.DeleteFunc(slices.Clone(root.Members), func(m spec.Member) bool { return m.Key == "restrict" || m.Key == "readonly" })
 		s.Source.Root = &root
-	case workshop == nil && !c.hasSpec() && len(w.Declares()) > 0:
+	case base == nil && !c.hasSpec() && len(w.Declares()) > 0:
 		return s, nil, c.orphan(w)
 	}
 	return s, old, nil
@@ -125,7 +126,7 @@ func (c *documentSet) lose(f spec.Field, lost []spec.Warning) {
 }
 
 // orphan refuses a worker that restricts and has nothing that it restricts.
-func (c *typed) orphan(w *spec.Worker) error {
+func (c *typed) orphan(w *workshop.Worker) error {
 	var problems spec.Problems
 	for _, f := range w.Declares() {
 		allowed := false

@@ -16,6 +16,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"sbx/spec"
+	"sbx/spec/profile"
+	"sbx/spec/workshop"
 )
 
 // pages are the documents for users, by their paths.
@@ -150,11 +152,11 @@ func TestSamplesDecode(t *testing.T) {
 			switch {
 			case b.language != "yaml" && b.language != "json":
 			case strings.Contains(b.text, "profiles:\n"):
-				if _, err := spec.DecodeProfiles(page, []byte(b.text)); err != nil {
+				if _, err := profile.DecodeProfiles(page, []byte(b.text)); err != nil {
 					t.Errorf("%s: %v", page, err)
 				}
 			case first == "# workshop.yaml":
-				if _, _, err := spec.DecodeWorkshop(page, []byte(b.text)); err != nil {
+				if _, _, err := workshop.DecodeWorkshop(page, []byte(b.text)); err != nil {
 					t.Errorf("%s: %v", page, err)
 				}
 			case strings.HasPrefix(b.text, "version: 1\n"): // a broker's, which e2e starts

@@ -9,7 +9,7 @@ import (
 
 // Row is one profile, complete, and where it was last changed.
 type Row struct {
-	spec.ProfileRow
+	ProfileRow
 	From string // "built in" or a file
 	// Narrowing are a project's own specs for it, in their order. Each is no
 	// wider than what stands before it.
@@ -22,7 +22,7 @@ type Catalog struct {
 	Points []Point
 }
 
-// Point is a launch point and the profile that holds there: spec.Own is the
+// Point is a launch point and the profile that holds there: Own is the
 // agent's own.
 type Point struct{ Name, Profile, From string }
 
@@ -31,7 +31,7 @@ const builtIn = "built in"
 // Builtin is the catalog that sbx brings.
 func Builtin() *Catalog {
 	c := &Catalog{}
-	f := spec.BuiltinProfiles()
+	f := BuiltinProfiles()
 	for _, r := range f.Profiles {
 		c.Rows = append(c.Rows, Row{ProfileRow: r, From: builtIn})
 	}
@@ -43,7 +43,7 @@ func Builtin() *Catalog {
 
 // Find is the profile of a name; READ_ONLY is read-only.
 func (c *Catalog) Find(name string) (*Row, error) {
-	if r := c.row(spec.ProfileName(name)); r != nil {
+	if r := c.row(ProfileName(name)); r != nil {
 		return r, nil
 	}
 	return nil, &spec.Problem{On: name, Do: "find the profile", Why: "there is none of that name", Help: "known: " + strings.Join(c.names(), ", ")}
@@ -69,7 +69,7 @@ func (c *Catalog) names() []string {
 // of is the profile that an agent belongs to, or nil.
 func (c *Catalog) of(agent string) *Row {
 	for i := range c.Rows {
-		if slices.ContainsFunc(c.Rows[i].Agents, func(n spec.Named) bool { return n.Name == agent }) {
+		if slices.ContainsFunc(c.Rows[i].Agents, func(n Named) bool { return n.Name == agent }) {
 			return &c.Rows[i]
 		}
 	}
@@ -116,10 +116,10 @@ func (c *Catalog) put(r Row) *Row {
 }
 
 // move makes an agent one of a profile's, and of no other's.
-func (c *Catalog) move(agent spec.Named, to string) {
+func (c *Catalog) move(agent Named, to string) {
 	for i := range c.Rows {
 		r := &c.Rows[i]
-		r.Agents = slices.DeleteFunc(r.Agents, func(n spec.Named) bool { return n.Name == agent.Name })
+		r.Agents = slices.DeleteFunc(r.Agents, func(n Named) bool { return n.Name == agent.Name })
 		if r.Name == to {
 			r.Agents = append(r.Agents, agent)
 		}

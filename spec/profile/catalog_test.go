@@ -56,7 +56,7 @@ points:
 	if got := strings.Join(look.Document("/p").Filesystem.Value.Hide.Value, " "); got != "/p/secret" {
 		t.Error(got)
 	}
-	if c.point("question").Profile != "look" || c.point("standup").From != userFile || c.point("task").Profile != spec.Own {
+	if c.point("question").Profile != "look" || c.point("standup").From != userFile || c.point("task").Profile != Own {
 		t.Errorf("%+v", c.Points)
 	}
 	if b := Builtin(); b.row("look") != nil || b.of("planner").Name != "design" {

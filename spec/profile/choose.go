@@ -6,6 +6,7 @@ import (
 
 	"sbx/internal/doc"
 	"sbx/spec"
+	"sbx/spec/workshop"
 )
 
 // Asked is what a profile is wanted for.
@@ -13,7 +14,7 @@ type Asked struct {
 	Name  string // of an agent, or of a launch point
 	Point string // the launch point; "" for none
 	// File is the agent's own .md file, where it has one, and FileName its name.
-	File     *spec.AgentFile
+	File     *workshop.AgentFile
 	FileName string
 }
 
@@ -47,13 +48,13 @@ func (c *Catalog) Choose(a Asked) (*Choice, error) {
 		if p == nil {
 			return nil, &spec.Problem{On: point, Do: "find the launch point", Why: "there is none of that name", Help: "known: " + strings.Join(c.pointNames(), ", ")}
 		}
-		if fixed = p.Profile; fixed == spec.Own && agent == "" {
+		if fixed = p.Profile; fixed == Own && agent == "" {
 			return nil, &spec.Problem{On: point, Do: "choose a profile", Why: "at " + point + " holds the agent's own profile, and no agent is named",
 				Help: "name it: sbx profile flags AGENT --point " + point}
 		}
 	}
 	switch {
-	case fixed != "" && fixed != spec.Own:
+	case fixed != "" && fixed != Own:
 		ch.Row = c.row(fixed)
 		ch.why("profile " + fixed + ": it holds at " + point + " (" + c.point(point).From + ")")
 	case own != nil:
@@ -69,7 +70,7 @@ func (c *Catalog) Choose(a Asked) (*Choice, error) {
 			ch.aside(w.String())
 		}
 	}
-	ch.tools(tools, a.FileName, fixed != "" && fixed != spec.Own)
+	ch.tools(tools, a.FileName, fixed != "" && fixed != Own)
 	return ch, nil
 }
 
@@ -111,7 +112,7 @@ func (ch *Choice) tools(front spec.Opt[[]string], file string, fixed bool) {
 
 // frontTools are the tools of an agent's file. "*" is all there are, which is
 // what a file without tools means too: neither says anything.
-func frontTools(f *spec.AgentFile) spec.Opt[[]string] {
+func frontTools(f *workshop.AgentFile) spec.Opt[[]string] {
 	if f == nil || slices.Contains(f.Tools.Value, "*") {
 		return spec.Opt[[]string]{}
 	}

@@ -7,7 +7,7 @@
 //	documents := choice.Row.SpecsAt(project, found)                // the kernel's part
 //	flags := choice.Flags(spec.Claude, choice.Ask(project))        // the agent's part
 //
-// The profiles, their agents and the launch points are data (spec/profiles.yaml).
+// The profiles, their agents and the launch points are data (profiles.yaml).
 // The user's own file adds to them and changes them; a project's can only narrow
 // what it finds, since whoever works in the project may write it. The tools of an
 // agent are those of its .md file's front matter, where it has one.

@@ -9,7 +9,7 @@ import (
 // Extend is the catalog with the user's document laid over it: what a row says
 // replaces what the profile of its name had, a new one starts from the profile
 // that it extends, and an agent belongs to the profile that names it last.
-func (c *Catalog) Extend(f *spec.ProfilesFile) (*Catalog, error) {
+func (c *Catalog) Extend(f *ProfilesFile) (*Catalog, error) {
 	n, err := c.changed(f, overlay)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (c *Catalog) Extend(f *spec.ProfilesFile) (*Catalog, error) {
 }
 
 // changed is the catalog with each row of a document made of the one that it changes.
-func (c *Catalog) changed(f *spec.ProfilesFile, change func(base *Row, row *spec.ProfileRow, from string) (Row, error)) (*Catalog, error) {
+func (c *Catalog) changed(f *ProfilesFile, change func(base *Row, row *ProfileRow, from string) (Row, error)) (*Catalog, error) {
 	n := c.clone()
 	if err := agentsOnce(f); err != nil {
 		return nil, err
@@ -53,17 +53,17 @@ func (c *Catalog) changed(f *spec.ProfilesFile, change func(base *Row, row *spec
 }
 
 // base is the profile that a row changes, or starts from.
-func (c *Catalog) base(f *spec.ProfilesFile, row *spec.ProfileRow) (*Row, error) {
+func (c *Catalog) base(f *ProfilesFile, row *ProfileRow) (*Row, error) {
 	fail := func(field string, why, help string) error {
 		on, ok := row.Places[field]
 		if !ok {
 			on = row.On
 		}
-		return &spec.DecodeError{Name: f.Name, Pos: on, Field: path(row.Name, field), Why: why, Help: help}
+		return &spec.DecodeError{Name: f.Name, Pos: on, Field: fieldPath(row.Name, field), Why: why, Help: help}
 	}
 	old := c.row(row.Name)
 	switch {
-	case row.Name == spec.Own:
+	case row.Name == Own:
 		return nil, fail("", "own stands for the agent's own profile at a launch point", "use another name")
 	case old != nil && row.Extends.Set:
 		return nil, fail("extends", row.Name+" is there already, and starts from itself", "leave extends out, or use another name")
@@ -74,7 +74,7 @@ func (c *Catalog) base(f *spec.ProfilesFile, row *spec.ProfileRow) (*Row, error)
 	}
 	from := c.row(row.Extends.Value)
 	if from == nil {
-		if slices.ContainsFunc(f.Profiles, func(r spec.ProfileRow) bool { return r.Name == row.Extends.Value && r.Name != row.Name }) {
+		if slices.ContainsFunc(f.Profiles, func(r ProfileRow) bool { return r.Name == row.Extends.Value && r.Name != row.Name }) {
 			return nil, fail("extends", row.Extends.Value+" comes behind it", "write "+row.Extends.Value+" first")
 		}
 		return nil, fail("extends", "there is no profile "+row.Extends.Value, "")
@@ -82,7 +82,7 @@ func (c *Catalog) base(f *spec.ProfilesFile, row *spec.ProfileRow) (*Row, error)
 	return from, nil
 }
 
-func path(profile, field string) string {
+func fieldPath(profile, field string) string {
 	if field == "" {
 		return "profiles." + profile
 	}
@@ -90,20 +90,20 @@ func path(profile, field string) string {
 }
 
 // known refuses a launch point whose profile does not exist.
-func (c *Catalog) known(f *spec.ProfilesFile, p spec.PointRow) error {
-	if p.Profile == spec.Own || c.row(p.Profile) != nil {
+func (c *Catalog) known(f *ProfilesFile, p PointRow) error {
+	if p.Profile == Own || c.row(p.Profile) != nil {
 		return nil
 	}
 	return &spec.DecodeError{Name: f.Name, Pos: p.On, Field: "points." + p.Point, Why: "there is no profile " + p.Profile}
 }
 
 // agentsOnce refuses a document that puts an agent into two profiles.
-func agentsOnce(f *spec.ProfilesFile) error {
+func agentsOnce(f *ProfilesFile) error {
 	var seen []string
 	for i := range f.Profiles {
 		for _, a := range f.Profiles[i].Agents {
 			if slices.Contains(seen, a.Name) {
-				return &spec.DecodeError{Name: f.Name, Pos: a.On, Field: path(f.Profiles[i].Name, "agents"), Why: a.Name + " is there twice"}
+				return &spec.DecodeError{Name: f.Name, Pos: a.On, Field: fieldPath(f.Profiles[i].Name, "agents"), Why: a.Name + " is there twice"}
 			}
 			seen = append(seen, a.Name)
 		}
@@ -112,7 +112,7 @@ func agentsOnce(f *spec.ProfilesFile) error {
 }
 
 // overlay is base with what row says in its place.
-func overlay(base *Row, row *spec.ProfileRow, from string) (Row, error) {
+func overlay(base *Row, row *ProfileRow, from string) (Row, error) {
 	r := *base
 	r.Name, r.On, r.Places, r.From = row.Name, row.On, row.Places, from
 	if row.Name != base.Name { // a new profile has the agents that it names

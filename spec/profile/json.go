@@ -14,7 +14,7 @@ func (c *Catalog) JSON() string {
 		rows.Items = append(rows.Items, object(text("name", r.Name), text("why", r.Why.Value),
 			texts("agents", named(r.Agents)), texts("launch_points", c.PointsOf(r.Name)), text("from", r.From)))
 	}
-	return line(object(member("profiles", rows), texts("own", c.PointsOf(spec.Own))))
+	return line(object(member("profiles", rows), texts("own", c.PointsOf(Own))))
 }
 
 // JSON is the view as one object.

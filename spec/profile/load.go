@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sbx/spec"
+	"sbx/spec/workshop"
 )
 
 // Env is where the files of profiles and agents are looked for.
@@ -53,7 +54,7 @@ func Load(e Env) (*Catalog, error) {
 	return c, err
 }
 
-func (e Env) profiles(path string) (*spec.ProfilesFile, error) {
+func (e Env) profiles(path string) (*ProfilesFile, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -61,7 +62,7 @@ func (e Env) profiles(path string) (*spec.ProfilesFile, error) {
 	if err != nil || !found {
 		return nil, err
 	}
-	return spec.DecodeProfiles(path, text)
+	return DecodeProfiles(path, text)
 }
 
 // Asked is what name and point ask for, with the agent's .md file: name itself
@@ -104,7 +105,7 @@ func (e Env) agentFile(a *Asked, path string) error {
 	if err != nil || !found {
 		return err
 	}
-	a.File, err = spec.DecodeAgentFile(path, text)
+	a.File, err = workshop.DecodeAgentFile(path, text)
 	a.FileName = path
 	return err
 }

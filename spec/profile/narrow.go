@@ -13,7 +13,7 @@ import (
 // outside the project knows.
 //
 // in is what the specs are resolved with, to be compared.
-func (c *Catalog) Narrow(f *spec.ProfilesFile, project string, in spec.Inputs) (*Catalog, error) {
+func (c *Catalog) Narrow(f *ProfilesFile, project string, in spec.Inputs) (*Catalog, error) {
 	o := order{project, in}
 	n, err := c.changed(f, o.narrowed)
 	if err != nil {
@@ -40,7 +40,7 @@ func (c *Catalog) Narrow(f *spec.ProfilesFile, project string, in spec.Inputs) (
 }
 
 // narrowed is base with what row says, which must not be wider.
-func (o order) narrowed(base *Row, row *spec.ProfileRow, from string) (Row, error) {
+func (o order) narrowed(base *Row, row *ProfileRow, from string) (Row, error) {
 	plain := *row
 	plain.Spec = spec.Opt[*spec.SandboxSpec]{} // lists in a spec meet, and are not replaced
 	r, err := overlay(base, &plain, from)
@@ -52,7 +52,7 @@ func (o order) narrowed(base *Row, row *spec.ProfileRow, from string) (Row, erro
 		if !ok {
 			on = row.On
 		}
-		return &spec.DecodeError{Name: from, Pos: on, Field: path(row.Name, field), Why: why,
+		return &spec.DecodeError{Name: from, Pos: on, Field: fieldPath(row.Name, field), Why: why,
 			Help: "a project's profiles can only narrow; the user's own file may widen"}
 	}
 	if field, why := wider(base, &r); why != "" {
@@ -62,7 +62,7 @@ func (o order) narrowed(base *Row, row *spec.ProfileRow, from string) (Row, erro
 		return r, nil
 	}
 	if field, at, why := puts(row.Spec.Value); why != "" {
-		return r, &spec.DecodeError{Name: from, Pos: at, Field: path(row.Name, "spec."+field), Why: why,
+		return r, &spec.DecodeError{Name: from, Pos: at, Field: fieldPath(row.Name, "spec."+field), Why: why,
 			Help: "a project's profiles can only narrow; the user's own file may say it"}
 	}
 	// The documents stay apart: whoever resolves them narrows one by the next.
@@ -121,9 +121,9 @@ func wider(than, r *Row) (field, why string) {
 
 // mayMove refuses to move an agent to a profile that is wider than the one that
 // was has it in.
-func (c *Catalog) mayMove(was *Catalog, f *spec.ProfilesFile, agent spec.Named, to string, o order) error {
+func (c *Catalog) mayMove(was *Catalog, f *ProfilesFile, agent Named, to string, o order) error {
 	fail := func(why, help string) error {
-		return &spec.DecodeError{Name: f.Name, Pos: agent.On, Field: path(to, "agents"), Why: why, Help: help}
+		return &spec.DecodeError{Name: f.Name, Pos: agent.On, Field: fieldPath(to, "agents"), Why: why, Help: help}
 	}
 	from := was.of(agent.Name)
 	if from == nil {
@@ -138,7 +138,7 @@ func (c *Catalog) mayMove(was *Catalog, f *spec.ProfilesFile, agent spec.Named, 
 }
 
 // mayPoint refuses to widen what holds at a launch point.
-func (c *Catalog) mayPoint(f *spec.ProfilesFile, p spec.PointRow, o order) error {
+func (c *Catalog) mayPoint(f *ProfilesFile, p PointRow, o order) error {
 	fail := func(why, help string) error {
 		return &spec.DecodeError{Name: f.Name, Pos: p.On, Field: "points." + p.Point, Why: why, Help: help}
 	}
@@ -148,7 +148,7 @@ func (c *Catalog) mayPoint(f *spec.ProfilesFile, p spec.PointRow, o order) error
 		return fail("nobody outside the project knows this launch point", "name it in ~/.config/sbx/profiles.yaml")
 	case at.Profile == p.Profile:
 		return nil
-	case at.Profile == spec.Own || p.Profile == spec.Own:
+	case at.Profile == Own || p.Profile == Own:
 		return fail("at "+p.Point+" holds "+at.Profile+", which no other profile is sure to narrow", "narrow the agents' own profiles")
 	}
 	if why := c.notWithin(c.row(at.Profile), c.row(p.Profile), o); why != "" {

@@ -146,7 +146,7 @@ func isPlain(s string) bool {
 	return true
 }
 
-func named(all []spec.Named) []string {
+func named(all []Named) []string {
 	names := []string{}
 	for _, n := range all {
 		names = append(names, n.Name)
@@ -171,7 +171,7 @@ func (c *Catalog) Text() string {
 			b.WriteString("  from: " + r.From + "\n")
 		}
 	}
-	if own := c.PointsOf(spec.Own); len(own) > 0 {
+	if own := c.PointsOf(Own); len(own) > 0 {
 		b.WriteString("the agent's own profile holds at: " + strings.Join(own, ", ") + "\n")
 	}
 	return b.String()

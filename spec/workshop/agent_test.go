@@ -1,4 +1,4 @@
-package spec
+package workshop
 
 import (
 	"errors"
@@ -10,15 +10,16 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"sbx/internal/doc"
+	"sbx/spec"
 )
 
 func TestAgentFile(t *testing.T) {
-	none := Opt[[]string]{}
-	some := func(tools ...string) Opt[[]string] { return Some(append([]string{}, tools...)) }
+	none := spec.Opt[[]string]{}
+	some := func(tools ...string) spec.Opt[[]string] { return spec.Some(append([]string{}, tools...)) }
 	for _, c := range []struct {
 		what, text string
 		name       string
-		tools      Opt[[]string]
+		tools      spec.Opt[[]string]
 		warning    string
 	}{
 		{"nothing", "", "", none, ""},
@@ -134,11 +135,11 @@ func TestAgentFileSpec(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := a.Spec()
-	again, err := Decode("again.json", s.Node().AppendJSON(nil, nil))
+	again, err := spec.Decode("again.json", s.Node().AppendJSON(nil, nil))
 	if err != nil || !reflect.DeepEqual(withoutSource(again), withoutSource(s)) {
 		t.Fatal(err, again)
 	}
-	if at := (&Resolved{Spec: s}).At("tools_allowed"); at != "a.md:3:8" {
+	if at := s.At("tools_allowed"); at != "a.md:3:8" {
 		t.Error(at)
 	}
 	if len(s.Asked()) != 1 || s.Asked()[0] != "tools_allowed" {
@@ -177,13 +178,13 @@ func FuzzAgentFile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		a, err := DecodeAgentFile("in", b)
 		if err != nil {
-			var d *DecodeError
+			var d *spec.DecodeError
 			if !errors.As(err, &d) || d.Why == "" || strings.Contains(err.Error(), "\n") {
 				t.Fatalf("%q: %v", b, err)
 			}
 			return
 		}
-		again, err := Decode("again.json", a.Spec().Node().AppendJSON(nil, nil))
+		again, err := spec.Decode("again.json", a.Spec().Node().AppendJSON(nil, nil))
 		if err != nil || !reflect.DeepEqual(again.ToolsAllowed, a.Tools) {
 			t.Fatalf("%q: %v, %+v", b, err, a)
 		}

@@ -1,9 +1,12 @@
-package spec
+package profile
 
 import (
 	_ "embed" // the profiles are a document
+	"path"
 	"slices"
 	"strings"
+
+	"sbx/spec"
 )
 
 //go:embed profiles.yaml
@@ -23,13 +26,13 @@ func BuiltinProfiles() *ProfilesFile {
 // where it is the directory that relative paths count from anyway. Two things are
 // not in it, since they depend on the host: the agent's own needs, and the
 // files of WriteExisting.
-func (r *ProfileRow) Document(project string) *SandboxSpec {
-	s := &SandboxSpec{}
+func (r *ProfileRow) Document(project string) *spec.SandboxSpec {
+	s := &spec.SandboxSpec{}
 	if r.Spec.Set {
 		*s = *r.Spec.Value
 	}
-	s.Source = Source{Name: "profile " + r.Name, Kind: ProfileEntry}
-	s.ToolsAllowed = Some(r.Tools())
+	s.Source = spec.Source{Name: "profile " + r.Name, Kind: spec.ProfileEntry}
+	s.ToolsAllowed = spec.Some(r.Tools())
 	fs := s.Filesystem.Value
 	fs.Read, fs.Write, fs.Hide = inProject(fs.Read, project), inProject(fs.Write, project), inProject(fs.Hide, project)
 	if fs.Mounts.Set {
@@ -45,12 +48,12 @@ func (r *ProfileRow) Document(project string) *SandboxSpec {
 		if in == "" {
 			in = "."
 		} else {
-			s.WorkingDir = Some(project)
+			s.WorkingDir = spec.Some(project)
 		}
-		fs.Read = Some(withoutTwins(append([]string{System, in}, fs.Read.Value...)))
+		fs.Read = spec.Some(withoutTwins(append([]string{spec.System, in}, fs.Read.Value...)))
 	}
 	if fs.Read.Set || fs.Write.Set || fs.Hide.Set || fs.Mounts.Set {
-		s.Filesystem = Some(fs)
+		s.Filesystem = spec.Some(fs)
 	}
 	return s
 }
@@ -85,7 +88,7 @@ func withoutTwins(all []string) []string {
 	return kept
 }
 
-func inProject(paths Opt[[]string], project string) Opt[[]string] {
+func inProject(paths spec.Opt[[]string], project string) spec.Opt[[]string] {
 	if !paths.Set {
 		return paths
 	}
@@ -93,13 +96,13 @@ func inProject(paths Opt[[]string], project string) Opt[[]string] {
 	for i, p := range paths.Value {
 		all[i] = pathInProject(p, project)
 	}
-	return Some(all)
+	return spec.Some(all)
 }
 
 // pathInProject is p as counted from the project.
 func pathInProject(p, project string) string {
-	if project == "" || p[0] == '/' || p[0] == '~' || p == System || strings.HasPrefix(p, "**/") {
+	if project == "" || p[0] == '/' || p[0] == '~' || p == spec.System || strings.HasPrefix(p, "**/") {
 		return p
 	}
-	return clean(project + "/" + p)
+	return path.Clean(project + "/" + p)
 }

@@ -1,29 +1,31 @@
-package spec
+package profile
 
 import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sbx/spec"
 )
 
 // What each profile is said to be; the data file is held to it.
 var wantProfiles = []struct {
-	profile Profile
+	profile spec.Profile
 	agents  string
 	tools   string
 	bash    []string // what it must grant
-	mode    PermissionMode
-	access  AccessMode
+	mode    spec.PermissionMode
+	access  spec.AccessMode
 	write   string
 }{
-	{ProfileReadOnly, "code-reviewer systems-designer ux-reviewer spec-verifier e2e-analyzer qa-auditor code-explorer code-architect",
-		"Read Grep Glob Bash", []string{"git log:*", "git show:*", "git diff:*", "git status:*", "git blame:*", "git ls-files:*", "git rev-parse:*", "git grep:*"}, AskDefault, ReadOnly, ""},
-	{ProfileWrite, "coder frontend-coder",
-		"Read Grep Glob Write Edit Bash NotebookEdit", []string{"pnpm:*", "pytest:*", "tsc:*", "git add:*", "git commit:*"}, AskDefault, WorkspaceWrite, ""},
-	{ProfileVerification, "validator issue-verifier",
-		"Read Grep Glob Bash", []string{"pnpm:*", "pytest:*", "tsc:*"}, AskDefault, WorkspaceWrite, ""},
-	{ProfileDesign, "ux-designer ux-implementer planner",
-		"Read Grep Glob Write Bash", []string{"ls:*", "grep:*"}, AskDefault, ReadOnly, "/p/docs /p/design"},
+	{spec.ProfileReadOnly, "code-reviewer systems-designer ux-reviewer spec-verifier e2e-analyzer qa-auditor code-explorer code-architect",
+		"Read Grep Glob Bash", []string{"git log:*", "git show:*", "git diff:*", "git status:*", "git blame:*", "git ls-files:*", "git rev-parse:*", "git grep:*"}, spec.AskDefault, spec.ReadOnly, ""},
+	{spec.ProfileWrite, "coder frontend-coder",
+		"Read Grep Glob Write Edit Bash NotebookEdit", []string{"pnpm:*", "pytest:*", "tsc:*", "git add:*", "git commit:*"}, spec.AskDefault, spec.WorkspaceWrite, ""},
+	{spec.ProfileVerification, "validator issue-verifier",
+		"Read Grep Glob Bash", []string{"pnpm:*", "pytest:*", "tsc:*"}, spec.AskDefault, spec.WorkspaceWrite, ""},
+	{spec.ProfileDesign, "ux-designer ux-implementer planner",
+		"Read Grep Glob Write Bash", []string{"ls:*", "grep:*"}, spec.AskDefault, spec.ReadOnly, "/p/docs /p/design"},
 }
 
 func TestBuiltinProfiles(t *testing.T) {
@@ -52,14 +54,14 @@ func TestBuiltinProfiles(t *testing.T) {
 			strings.Join(fs.Read.Value, " ") != "@system /p" || strings.Join(fs.Write.Value, " ") != want.write {
 			t.Errorf("%s: %s", want.profile, s.Node().AppendJSON(nil, nil))
 		}
-		if _, err := Decode("p.json", s.Node().AppendJSON(nil, nil)); err != nil {
+		if _, err := spec.Decode("p.json", s.Node().AppendJSON(nil, nil)); err != nil {
 			t.Errorf("%s is no spec: %v", want.profile, err)
 		}
 	}
 	for _, command := range []string{"git commit -m x", "git push", "git", "find . -delete", "rm x"} {
-		p, _ := ParseTool("Bash(" + command + ")")
+		p, _ := spec.ParseTool("Bash(" + command + ")")
 		for _, i := range []int{0, 3} {
-			if slices.ContainsFunc(rows[i].BashPolicy.Value, func(b string) bool { h, ok := ParseTool("Bash(" + b + ")"); return !ok || h.Covers(p) }) {
+			if slices.ContainsFunc(rows[i].BashPolicy.Value, func(b string) bool { h, ok := spec.ParseTool("Bash(" + b + ")"); return !ok || h.Covers(p) }) {
 				t.Errorf("%s: Bash(%s) is granted", rows[i].Name, command)
 			}
 		}
@@ -88,7 +90,7 @@ func TestBuiltinPoints(t *testing.T) {
 // of whoever narrows the document.
 func TestProfileSpecHere(t *testing.T) {
 	rows := BuiltinProfiles().Profiles
-	s := rows[slices.IndexFunc(rows, func(r ProfileRow) bool { return r.Name == ProfileDesign.String() })].Document("")
+	s := rows[slices.IndexFunc(rows, func(r ProfileRow) bool { return r.Name == spec.ProfileDesign.String() })].Document("")
 	fs := s.Filesystem.Value
 	if s.WorkingDir.Set || strings.Join(fs.Read.Value, " ") != "@system ." || strings.Join(fs.Write.Value, " ") != "docs design" {
 		t.Errorf("%s", s.Node().AppendJSON(nil, nil))
@@ -96,7 +98,7 @@ func TestProfileSpecHere(t *testing.T) {
 }
 
 func TestExpand(t *testing.T) {
-	r := ProfileRow{BashPolicy: Some([]string{"git:*", "ls:*"})}
+	r := ProfileRow{BashPolicy: spec.Some([]string{"git:*", "ls:*"})}
 	for tools, want := range map[string]string{
 		"Read Bash":           "Read Bash(git:*) Bash(ls:*)",
 		"Bash(make:*) Bash":   "Bash(make:*) Bash(git:*) Bash(ls:*)",

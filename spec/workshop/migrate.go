@@ -1,19 +1,26 @@
-package spec
+package workshop
 
-import "strings"
+import (
+	"path"
+	"strings"
+
+	"sbx/internal/doc"
+	"sbx/internal/view"
+	"sbx/spec"
+)
 
 // Migrate gives the new form of a worker's file in the old style. All of the
 // file but its sandbox stays byte for byte; what the new form cannot say stands
 // above it in comments, and so does what the old one was. A file that is in the
 // new style comes back as it is, with a warning. The new form counts from a
 // workshop whose root is the directory that the old paths counted from.
-func Migrate(name string, text []byte) (string, []Warning, error) {
+func Migrate(name string, text []byte) (string, []spec.Warning, error) {
 	w, err := DecodeWorker(name, text)
 	if err != nil {
 		return "", nil, err
 	}
 	if w.Old == nil {
-		return string(text), []Warning{{On: name, Text: "it is in the new style already"}}, nil
+		return string(text), []spec.Warning{{On: name, Text: "it is in the new style already"}}, nil
 	}
 	m := migration{name: name, s: string(text), old: w.Old}
 	if err := m.find(w.Source.Root); err != nil {
@@ -25,7 +32,7 @@ func Migrate(name string, text []byte) (string, []Warning, error) {
 	out := m.s[:m.from] + m.block() + m.s[m.to:]
 	again, err := DecodeWorker(name, []byte(out))
 	if err != nil || again.Old != nil || again.Restrict.Or("/") != m.restrict || again.Readonly.Or(false) != m.readonly {
-		return "", nil, &DecodeError{Name: name, Field: "sandbox", Why: "it is written in a way that cannot be replaced", Help: "write sandbox as a block, a key a line"}
+		return "", nil, &doc.Error{Name: name, Field: "sandbox", Why: "it is written in a way that cannot be replaced", Help: "write sandbox as a block, a key a line"}
 	}
 	return out, m.warns, nil
 }
@@ -40,12 +47,12 @@ type migration struct {
 	eol      string
 	restrict string
 	readonly bool
-	warns    []Warning
+	warns    []spec.Warning
 }
 
 // find sets what is replaced: the lines of the key sandbox and of its value.
-func (m *migration) find(root *Node) error {
-	var at Pos
+func (m *migration) find(root *doc.Node) error {
+	var at doc.Pos
 	for i := range root.Members {
 		if root.Members[i].Key == "sandbox" {
 			at = root.Members[i].KeyPos
@@ -57,7 +64,7 @@ func (m *migration) find(root *Node) error {
 	}
 	line, next := lineAt(m.s, i)
 	if indentOf(line) != at.Col-1 {
-		return &DecodeError{Name: m.name, Pos: at, Field: "sandbox", Why: "it does not begin a line", Help: "write the front matter as a block, a key a line"}
+		return &doc.Error{Name: m.name, Pos: at, Field: "sandbox", Why: "it does not begin a line", Help: "write the front matter as a block, a key a line"}
 	}
 	m.from, m.to = i, next
 	m.indent, m.eol = line[:at.Col-1], m.s[i+len(line):next]
@@ -76,30 +83,30 @@ func (m *migration) find(root *Node) error {
 }
 
 // narrow finds the smallest directory that holds all of the paths.
-func (m *migration) narrow(at Pos) error {
+func (m *migration) narrow(at doc.Pos) error {
 	m.readonly = true
 	var kept []*OldPath
 	for i := range m.old.Paths {
 		p := &m.old.Paths[i]
-		if p.Root[0] == '/' || p.Root[0] == '~' || leavesRoot(p.Root) {
+		if p.Root[0] == '/' || p.Root[0] == '~' || spec.LeavesRoot(p.Root) {
 			m.warn(p, "is left out: it does not lie in the workshop")
 			continue
 		}
 		kept = append(kept, p)
 		m.readonly = m.readonly && !p.Write
 		if len(kept) == 1 {
-			m.restrict = clean("/" + p.Root)
+			m.restrict = path.Clean("/" + p.Root)
 		}
-		for !under(clean("/"+p.Root), m.restrict) {
-			m.restrict = parent(m.restrict)
+		for !view.Within(path.Clean("/"+p.Root), m.restrict) {
+			m.restrict = view.Parent(m.restrict)
 		}
 	}
 	if len(kept) == 0 {
-		return &DecodeError{Name: m.name, Pos: at, Field: "sandbox.paths", Why: "none of its paths lies in the workshop, and a worker's sandbox can name nothing else", Help: "name them in a --spec"}
+		return &doc.Error{Name: m.name, Pos: at, Field: "sandbox.paths", Why: "none of its paths lies in the workshop, and a worker's sandbox can name nothing else", Help: "name them in a --spec"}
 	}
 	for _, p := range kept {
-		if clean("/"+p.Root) != m.restrict || !p.Write && !m.readonly {
-			m.warn(p, "becomes wider: one directory is opened, "+odd(cut(m.restrict))+mode(!m.readonly))
+		if path.Clean("/"+p.Root) != m.restrict || !p.Write && !m.readonly {
+			m.warn(p, "becomes wider: one directory is opened, "+doc.Word(doc.Cut(m.restrict))+mode(!m.readonly))
 		}
 	}
 	m.warns = append(m.warns, m.old.Lost...)
@@ -114,8 +121,8 @@ func mode(write bool) string {
 }
 
 func (m *migration) warn(p *OldPath, what string) {
-	text := "paths." + odd(cut(p.Name)) + ", " + odd(cut(p.Root)) + mode(p.Write) + ", " + what
-	m.warns = append(m.warns, Warning{Field: "sandbox", On: placeOf(m.name, p.Pos), Text: text})
+	text := "paths." + doc.Word(doc.Cut(p.Name)) + ", " + doc.Word(doc.Cut(p.Root)) + mode(p.Write) + ", " + what
+	m.warns = append(m.warns, spec.Warning{Field: "sandbox", On: placeOf(m.name, p.Pos), Text: text})
 }
 
 // block is the new sandbox with its comments.
@@ -137,7 +144,7 @@ func (m *migration) block() string {
 	}
 	line("sandbox:")
 	if m.restrict != "/" {
-		line("  restrict: " + quote(m.restrict))
+		line("  restrict: " + doc.Quote(m.restrict))
 	}
 	if m.readonly {
 		line("  readonly: true")

@@ -1,10 +1,11 @@
-package spec
+package workshop
 
 import (
 	"slices"
 	"strings"
 
 	"sbx/internal/doc"
+	"sbx/spec"
 )
 
 // Front matter is the YAML between a first line "---" and the next such line;
@@ -23,10 +24,10 @@ var frontKeys = []string{"name", "tools", "sandbox"}
 
 // front is what front matter says to sbx.
 type front struct {
-	root  *Node // an object of frontKeys; without members where there is none
-	start int   // where the YAML begins in the file
-	end   int   // where the line "---" behind it begins
-	warns []Warning
+	root  *doc.Node // an object of frontKeys; without members where there is none
+	start int       // where the YAML begins in the file
+	end   int       // where the line "---" behind it begins
+	warns []spec.Warning
 }
 
 // readFront finds and reads the front matter of b. Places count from the
@@ -35,7 +36,7 @@ func readFront(name string, b []byte) (front, error) {
 	if err := doc.Check(name, b); err != nil {
 		return front{}, err
 	}
-	f := front{root: &Node{Kind: Object, Pos: Pos{Line: 1, Col: 1}}}
+	f := front{root: &doc.Node{Kind: doc.Object, Pos: doc.Pos{Line: 1, Col: 1}}}
 	found, err := f.find(name, b)
 	if err != nil {
 		return front{}, err
@@ -66,7 +67,7 @@ func (f *front) find(name string, b []byte) (bool, error) {
 		err.Help = "a text that is not front matter cannot begin with " + key + ":"
 		return false, err
 	case !isMarker(line) && strings.HasPrefix(line, "---") && strings.Trim(line, "- \t") != "":
-		return false, doc.ErrorAt(name, b, first, "want a line of --- alone, got "+quote(cut(line)))
+		return false, doc.ErrorAt(name, b, first, "want a line of --- alone, got "+doc.Quote(doc.Cut(line)))
 	case !isMarker(line):
 		return false, nil
 	}

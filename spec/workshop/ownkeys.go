@@ -1,10 +1,11 @@
-package spec
+package workshop
 
 import (
 	"slices"
 	"strings"
 
 	"sbx/internal/doc"
+	"sbx/spec"
 )
 
 // Files of other programs hold keys of sbx's beside keys that are not, and
@@ -16,8 +17,8 @@ import (
 
 // ownKeys is the object of those members of b[start:end] that keys names.
 // Places count from the beginning of b.
-func ownKeys(name string, b []byte, start, end int, keys []string) (*Node, []Warning, error) {
-	own := &Node{Kind: Object, Pos: Pos{Line: 1, Col: 1}}
+func ownKeys(name string, b []byte, start, end int, keys []string) (*doc.Node, []spec.Warning, error) {
+	own := &doc.Node{Kind: doc.Object, Pos: doc.Pos{Line: 1, Col: 1}}
 	if contentAt(string(b[:end]), start) == end {
 		return own, nil, nil
 	}
@@ -28,16 +29,16 @@ func ownKeys(name string, b []byte, start, end int, keys []string) (*Node, []War
 	if err != nil {
 		return nil, nil, err
 	}
-	if whole.Kind != Object {
-		return nil, nil, &DecodeError{Name: name, Pos: whole.Pos, Why: "want keys and values, got " + whole.Kind.String()}
+	if whole.Kind != doc.Object {
+		return nil, nil, &doc.Error{Name: name, Pos: whole.Pos, Why: "want keys and values, got " + whole.Kind.String()}
 	}
 	own.Pos = whole.Pos
-	var warns []Warning
+	var warns []spec.Warning
 	for _, m := range whole.Members {
 		if slices.Contains(keys, m.Key) {
 			own.Members = append(own.Members, m)
 		} else if meant := keyMeant(m.Key, keys); meant != "" {
-			warns = append(warns, Warning{Field: Field(meant), On: placeOf(name, m.KeyPos), Text: "the key " + quote(cut(m.Key)) + " is not read: sbx reads " + quote(meant)})
+			warns = append(warns, spec.Warning{Field: spec.Field(meant), On: placeOf(name, m.KeyPos), Text: "the key " + doc.Quote(doc.Cut(m.Key)) + " is not read: sbx reads " + doc.Quote(meant)})
 		}
 	}
 	return own, warns, nil
@@ -59,10 +60,10 @@ func keyMeant(key string, keys []string) string {
 	return ""
 }
 
-func placeOf(name string, p Pos) string { return (&DecodeError{Name: name, Pos: p}).On() }
+func placeOf(name string, p doc.Pos) string { return (&doc.Error{Name: name, Pos: p}).On() }
 
 // parseFrom reads b[start:end] as YAML, with the places that it has in b.
-func parseFrom(name string, b []byte, start, end int) (*Node, error) {
+func parseFrom(name string, b []byte, start, end int) (*doc.Node, error) {
 	above := strings.Repeat("\n", doc.PosAt(b, start).Line-1)
 	return doc.ParseYAML(name, append([]byte(above), b[start:end]...))
 }
@@ -72,16 +73,16 @@ type pieces struct {
 	name  string
 	b     []byte
 	keys  []string
-	whole *Node
+	whole *doc.Node
 	key   string // of the piece that is being gathered
 	from  int    // where it begins; -1 before the first
 }
 
 // inPieces reads b[start:end] by its top-level keys. why says where it is no
 // YAML, and stays the answer where the lines could hide a key of sbx's.
-func inPieces(name string, b []byte, start, end int, keys []string, why error) (*Node, error) {
+func inPieces(name string, b []byte, start, end int, keys []string, why error) (*doc.Node, error) {
 	s := string(b[:end])
-	p := pieces{name: name, b: b, keys: keys, whole: &Node{Kind: Object, Pos: Pos{Line: 1, Col: 1}}, from: -1}
+	p := pieces{name: name, b: b, keys: keys, whole: &doc.Node{Kind: doc.Object, Pos: doc.Pos{Line: 1, Col: 1}}, from: -1}
 	first := contentAt(s, start)
 	column := indentOf(s[first:])
 	for i := first; i < end; {
@@ -119,15 +120,15 @@ func (p *pieces) cut(to int) error {
 	case p.from < 0, !own && (keyMeant(p.key, p.keys) == "" || len(p.whole.Members) > few):
 		return nil
 	case own && p.whole.Get(p.key) != nil:
-		return doc.ErrorAt(p.name, p.b, p.from, "the key "+quote(p.key)+" is there twice")
+		return doc.ErrorAt(p.name, p.b, p.from, "the key "+doc.Quote(p.key)+" is there twice")
 	case !own:
 		at := doc.PosAt(p.b, p.from)
-		p.whole.Members = append(p.whole.Members, Member{Key: p.key, KeyPos: at, Value: &Node{Kind: Null, Pos: at}})
+		p.whole.Members = append(p.whole.Members, doc.Member{Key: p.key, KeyPos: at, Value: &doc.Node{Kind: doc.Null, Pos: at}})
 		return nil
 	}
 	if all := p.key + ": *"; p.key == "tools" && strings.TrimSpace(string(p.b[p.from:to])) == all {
 		// No YAML, and what agents take for every tool.
-		p.whole.Members = append(p.whole.Members, Member{Key: p.key, KeyPos: doc.PosAt(p.b, p.from), Value: &Node{Kind: String, Text: "*", Pos: doc.PosAt(p.b, p.from+len(all)-1)}})
+		p.whole.Members = append(p.whole.Members, doc.Member{Key: p.key, KeyPos: doc.PosAt(p.b, p.from), Value: &doc.Node{Kind: doc.String, Text: "*", Pos: doc.PosAt(p.b, p.from+len(all)-1)}})
 		return nil
 	}
 	n, err := parseFrom(p.name, p.b, p.from, to)

@@ -1,0 +1,6 @@
+//go:build race
+
+package workshop
+
+// The race detector makes everything slower.
+const slowdown = 20

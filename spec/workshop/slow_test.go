@@ -1,0 +1,5 @@
+//go:build !race
+
+package workshop
+
+const slowdown = 1
