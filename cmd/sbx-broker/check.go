@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"sbx/internal/broker"
+	"sbx/internal/broker/grant"
 	"sbx/internal/broker/wire"
 	"sbx/internal/doc"
 	"sbx/spec"
@@ -38,7 +39,7 @@ func check(args []string) int {
 	if err != nil {
 		return refuse(err)
 	}
-	if start.Granted, start.Workspace, err = broker.GrantedBy(report); err != nil {
+	if start.Granted, start.Workspace, err = grant.FromReport(report); err != nil {
 		return refuse(err)
 	}
 	if start.Broker, err = read(of); err != nil {

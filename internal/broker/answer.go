@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"io"
@@ -33,49 +32,6 @@ type Question struct {
 type reply struct {
 	Pending  []Question `json:"pending,omitempty"`
 	Answered bool       `json:"answered,omitempty"`
-}
-
-// listen makes the socket for answers, in the run's own folder: who may enter that may
-// answer.
-func (q *questions) listen(runDir string) (net.Listener, error) {
-	path, done, err := short(filepath.Join(runDir, wire.SocketName))
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		return nil, err
-	}
-	l.(*net.UnixListener).SetUnlinkOnClose(false) // by then the path may be another's
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go q.hear(c)
-		}
-	}()
-	return l, nil
-}
-
-// hear takes one word.
-func (q *questions) hear(c net.Conn) {
-	defer func() { _ = c.Close() }()
-	_ = c.SetDeadline(time.Now().Add(5 * time.Second))
-	line, err := bufio.NewReader(io.LimitReader(c, 4096)).ReadBytes('\n')
-	var w word
-	if err != nil || json.Unmarshal(line, &w) != nil {
-		return
-	}
-	var r reply
-	if w.ID != "" {
-		r.Answered = q.answer(w.ID, w.Yes)
-	} else {
-		r.Pending = q.pending()
-	}
-	_ = json.NewEncoder(c).Encode(r)
 }
 
 // say tells a broker a word at its socket.

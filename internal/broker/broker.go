@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"sbx/internal/broker/document"
 	"sbx/internal/broker/wire"
 	"sbx/internal/sys"
 	"sbx/spec"
@@ -201,4 +202,16 @@ func (b *Broker) End() *wire.Summary {
 		s.Denied += c.Denied
 	}
 	return s
+}
+
+// Could are the tools of which some call might be allowed.
+func (b *Broker) Could() (all []*document.Tool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, t := range b.doc.Tools {
+		if b.failed == "" && b.calls < b.doc.MaxCalls && b.planned(t.Name) && b.never(t) == nil {
+			all = append(all, t)
+		}
+	}
+	return all
 }

@@ -21,6 +21,16 @@ type decider struct {
 	used     []policy.Used // by rule
 }
 
+// state is what became of a step.
+type state uint8
+
+const (
+	todo state = iota
+	running
+	done
+	failed // it may be tried again
+)
+
 // judging makes what decides.
 func judging(start *wire.Start) (*decider, *spec.Problem) {
 	d := &decider{walls: &walls{start: start}, policies: map[string]*policy.Policy{}}

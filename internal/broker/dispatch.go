@@ -3,59 +3,15 @@ package broker
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"strconv"
+	"strings"
 	"time"
 
 	"sbx/internal/broker/caps"
 	"sbx/internal/broker/document"
 	"sbx/internal/broker/policy"
 	"sbx/internal/broker/wire"
-	"sbx/spec"
 )
-
-// Kind is what became of a call; a door turns it into its own numbers.
-type Kind uint8
-
-// The kinds.
-const (
-	Allowed   Kind = iota
-	NoToken        // no, a wrong or an ended token
-	NoTool         // there is no such tool
-	BadArgs        // the arguments are against the tool's schema
-	Forbidden      // an engine, the plan or a person denies it
-	Busy           // too many calls run
-	Broken         // it was allowed, and did not come about
-	Closed         // no call is decided any more
-)
-
-// Result is what came of a call.
-type Result struct {
-	Kind      Kind
-	Rule      string
-	Reason    string
-	AllowWith string
-
-	Status         spec.Opt[int64] // the tool's exit status, where it came to its end
-	Stdout, Stderr string
-	Truncated      bool
-	Artifacts      []Artifact
-	Unexpected     []string
-	Wall           time.Duration
-}
-
-// Verdict is a call that was decided. What executes takes one, and this file alone
-// makes them.
-type Verdict struct {
-	id, step  string
-	tool      string // as it is told: the caller's word for it
-	effect    policy.Effect
-	kind      Kind
-	rule      string
-	reason    string
-	allowWith string
-	needs     []string
-	rules     int      // the index of the rule that let it pass
-	allowed   *request // nil where it is denied
-}
 
 // Dispatch is the one way for a call: what it returns is all that the caller learns.
 func (b *Broker) Dispatch(token string, call *document.Call) *Result {
@@ -140,25 +96,6 @@ func (b *Broker) decide(call *document.Call) *Verdict {
 	return v
 }
 
-// engines asks both engines about each step that the call may be, until one passes.
-func (d *decider) engines(v *Verdict, r *request, call *document.Call) *denial {
-	steps, denied := d.candidates(call)
-	for n, i := range steps {
-		d, no := d.judge(r, call, i)
-		if no == nil && d.Effect == policy.Deny {
-			no = &denial{Forbidden, d.ID, d.Reason, d.AllowWith}
-		}
-		if no == nil {
-			v.effect, v.kind, v.rule, v.reason, v.rules = d.Effect, Allowed, d.ID, d.Reason, d.Rule
-			return nil
-		}
-		if n == 0 {
-			denied = no
-		}
-	}
-	return denied
-}
-
 // ask has a person answer, and settles the verdict.
 func (b *Broker) ask(v *Verdict) {
 	yes, by := b.questions.ask(v)
@@ -208,4 +145,11 @@ func (b *Broker) decided(v *Verdict) {
 	if told {
 		b.tell(&wire.Call{ID: v.id, At: now(), Tool: v.tool, Step: v.step, Verdict: v.effect.String(), Rule: v.rule, Reason: v.reason, AllowWith: v.allowWith})
 	}
+}
+
+// id is the next call's: a number behind the last part of the run's own.
+func (b *Broker) nextID() string {
+	b.calls++
+	tail := b.start.Execution[strings.LastIndexByte(b.start.Execution, '-')+1:]
+	return tail + "-" + strconv.FormatInt(b.calls, 10)
 }

@@ -8,23 +8,9 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"strings"
-	"time"
 
 	"sbx/internal/broker/document"
 	"sbx/internal/doc"
-)
-
-// The bounds of the doors.
-const (
-	maxConns  = 64
-	maxHeader = 16 << 10
-	maxBody   = 1 << 20
-
-	headerTime = 5 * time.Second  // for the headers of a request
-	bodyTime   = 10 * time.Second // for all of it
-	idleTime   = 10 * time.Second // between two of them
-	answerTime = 10 * time.Second // for a part of an answer to be read
 )
 
 // Serve answers at the sandbox's sockets until they are closed.
@@ -111,36 +97,6 @@ func (d *doors) post(w http.ResponseWriter, r *http.Request) {
 var statuses = [...]int{Allowed: http.StatusOK, NoToken: http.StatusUnauthorized, NoTool: http.StatusNotFound, BadArgs: http.StatusBadRequest,
 	Forbidden: http.StatusForbidden, Busy: http.StatusServiceUnavailable, Broken: http.StatusBadGateway, Closed: http.StatusServiceUnavailable}
 
-// object is a result as callers read it.
-func (r *Result) object() map[string]any {
-	o := map[string]any{"verdict": "deny"}
-	add := func(key, s string) {
-		if s != "" {
-			o[key] = s
-		}
-	}
-	add("rule", r.Rule)
-	add("reason", r.Reason)
-	add("allow_with", r.AllowWith)
-	if r.Kind != Allowed && r.Kind != Broken {
-		return o
-	}
-	if o["verdict"] = "allow"; r.Kind == Broken {
-		o["verdict"] = "error"
-	}
-	result := map[string]any{"stdout": r.Stdout, "stderr": r.Stderr, "truncated": r.Truncated}
-	if r.Status.Set {
-		result["status"] = r.Status.Value
-	}
-	o["result"] = result
-	made := []map[string]any{}
-	for _, a := range r.Artifacts {
-		made = append(made, map[string]any{"path": a.Path, "size": a.Size, "sha256": a.SHA256})
-	}
-	o["artifacts"], o["unexpected"] = made, append([]string{}, r.Unexpected...)
-	return o
-}
-
 // tools lists what could be allowed.
 func (d *doors) tools(w http.ResponseWriter) {
 	list := []map[string]any{}
@@ -160,60 +116,4 @@ func answerJSON(w http.ResponseWriter, status int, v any) {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(v)
-}
-
-// bearer is the token of a request; "" where it has none.
-func bearer(r *http.Request) string {
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return ""
-	}
-	return token
-}
-
-// local tells whether a request names the broker by the loopback, and comes from no page
-// of anywhere else: a browser inside must not be led here.
-func local(r *http.Request) bool {
-	port := ""
-	if at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
-		_, port, _ = net.SplitHostPort(at.String())
-	}
-	named := func(host string) bool {
-		name, at, err := net.SplitHostPort(host)
-		if err != nil {
-			name, at = strings.Trim(host, "[]"), ""
-		}
-		return (name == "127.0.0.1" || name == "localhost" || name == "::1" || name == "" && port == "") && (at == port || port == "")
-	}
-	origins := r.Header["Origin"]
-	if len(origins) == 0 {
-		return named(r.Host)
-	}
-	from, plain := strings.CutPrefix(origins[0], "http://")
-	return named(r.Host) && len(origins) == 1 && plain && from == r.Host
-}
-
-// Could are the tools of which some call might be allowed.
-func (b *Broker) Could() (all []*document.Tool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, t := range b.doc.Tools {
-		if b.failed == "" && b.calls < b.doc.MaxCalls && b.planned(t.Name) && b.never(t) == nil {
-			all = append(all, t)
-		}
-	}
-	return all
-}
-
-// planned tells whether a step of the plan that is not done is a call of the tool.
-func (d *decider) planned(tool string) bool {
-	if d.plan.AnyCall() {
-		return true
-	}
-	for i := range d.plan.Steps {
-		if d.plan.Steps[i].Tool == tool && (!d.plan.Ordered || d.steps[i] != done) {
-			return true
-		}
-	}
-	return false
 }

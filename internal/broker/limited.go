@@ -9,6 +9,18 @@ import (
 	"time"
 )
 
+// The bounds of the doors.
+const (
+	maxConns  = 64
+	maxHeader = 16 << 10
+	maxBody   = 1 << 20
+
+	headerTime = 5 * time.Second  // for the headers of a request
+	bodyTime   = 10 * time.Second // for all of it
+	idleTime   = 10 * time.Second // between two of them
+	answerTime = 10 * time.Second // for a part of an answer to be read
+)
+
 // places are those of connections, of which there is a number at once. One that makes no
 // call gives way to a new one, the oldest first: who opens a thousand and says nothing
 // keeps nobody out.

@@ -147,13 +147,3 @@ func (w *walls) holdsSpec(t *document.Tool) *spec.Problem {
 // maxLinks is how many the kernel follows for a path (path_resolution(7)): beyond them
 // there is no file.
 const maxLinks = 40
-
-// writable tells whether the sandbox can write a path of the host's.
-func (w *walls) writable(file string) bool {
-	for _, p := range w.places(view.Write) {
-		if view.Within(file, p) {
-			return true
-		}
-	}
-	return false
-}

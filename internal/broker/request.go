@@ -1,8 +1,6 @@
 package broker
 
 import (
-	"bytes"
-	"strconv"
 	"strings"
 
 	"sbx/internal/broker/caps"
@@ -27,20 +25,19 @@ type request struct {
 	artifacts []document.Artifact
 }
 
-// state is what became of a step.
-type state uint8
-
-const (
-	todo state = iota
-	running
-	done
-	failed // it may be tried again
-)
-
-// denial is why a call is denied, before any rule is asked.
-type denial struct {
-	kind               Kind
-	rule, reason, with string
+// Verdict is a call that was decided. The executor takes one, and dispatch.go alone
+// makes them.
+type Verdict struct {
+	id, step  string
+	tool      string // as it is told: the caller's word for it
+	effect    policy.Effect
+	kind      Kind
+	rule      string
+	reason    string
+	allowWith string
+	needs     []string
+	rules     int      // the index of the rule that let it pass
+	allowed   *request // nil where it is denied
 }
 
 // rebuild makes the request of a call, but for its step.
@@ -79,103 +76,6 @@ func program(t *document.Tool, args *doc.Node) (argv []string, stdin, why string
 	return argv, strings.Join(t.Stdin.Fill(args), "\n"), ""
 }
 
-// steps are those that a call may be, of which one is next; -1 for none of a plan.
-func (d *decider) candidates(call *document.Call) ([]int, *denial) {
-	if d.plan.AnyCall() {
-		return []int{-1}, nil
-	}
-	args := call.Args.AppendCanonical(nil)
-	matches := func(s *document.Step) bool {
-		return s.Tool == call.Tool && (s.Args == nil || bytes.Equal(s.Args.AppendCanonical(nil), args))
-	}
-	var all []int
-	past := ""
-	for i := range d.plan.Steps {
-		s := &d.plan.Steps[i]
-		state := d.steps[i]
-		if d.plan.Ordered && state == done {
-			if matches(s) {
-				past = s.ID
-			}
-			continue
-		}
-		if matches(s) {
-			if d.plan.Ordered && state == running {
-				return nil, &denial{Forbidden, "plan", "the step " + s.ID + " is running", ""}
-			}
-			all = append(all, i)
-		}
-		if d.plan.Ordered && len(all) == 0 {
-			return nil, &denial{Forbidden, "plan", orDone("the plan's next step is "+s.ID, past), "steps: " + s.ID + " first"}
-		}
-		if d.plan.Ordered {
-			return all, nil
-		}
-	}
-	if len(all) > 0 {
-		return all, nil
-	}
-	return nil, &denial{Forbidden, "plan", orDone("the plan has no such step", past), "steps: {id: NAME, tool_name: " + doc.Quote(call.Tool) + "}"}
-}
-
-// orDone says that the step was done already, where one like the call was.
-func orDone(reason, past string) string {
-	if past != "" {
-		return "the step " + past + " is done already; " + reason
-	}
-	return reason
-}
-
-// judge asks both engines about the request as the step i, and fills in what the step
-// says.
-func (d *decider) judge(r *request, call *document.Call, i int) (policy.Decision, *denial) {
-	r.step, r.requested, r.artifacts = i, r.needed, call.Artifacts
-	asked, has := call.Caps, call.HasCaps
-	if i >= 0 && d.plan.Steps[i].HasCaps {
-		asked, has = d.plan.Steps[i].Caps, true
-	}
-	if has {
-		r.requested = nil
-		for _, text := range asked {
-			c, why := caps.Parse(text, d.start.Workspace)
-			if why != "" {
-				return policy.Decision{}, &denial{BadArgs, "args", text + " is not a capability: " + why, ""}
-			}
-			r.requested = append(r.requested, c)
-		}
-	}
-	if i >= 0 {
-		r.artifacts = d.plan.Steps[i].Artifacts
-	}
-	if no := d.lacks(r.needed, r.requested); no != nil {
-		return policy.Decision{}, no
-	}
-	if len(r.artifacts) > 0 && d.start.Output == "" {
-		return policy.Decision{}, &denial{Forbidden, "artifacts", "the sandbox has no /output", "sbx exec --output DIR"}
-	}
-	return d.policies[r.tool.Name].Decide(r.argument, d.used), nil
-}
-
-// lacks is why the sandbox does not give what a call needs; nil where it does.
-func (d *decider) lacks(needed, requested []caps.Cap) *denial {
-	lack := d.granted.Check(needed, requested)
-	if lack == nil {
-		return nil
-	}
-	reason, with := lack.Advice()
-	return &denial{Forbidden, "capabilities", reason, with}
-}
-
-// never is why no call of a tool can be allowed; nil where that depends on its arguments.
-func (d *decider) never(t *document.Tool) *denial {
-	fixed := t.Fixed()
-	no := d.lacks(fixed, fixed)
-	if no == nil && !d.policies[t.Name].Could(d.used) {
-		no = &denial{Forbidden, "rules", "no rule allows it", "rules: {tool: " + doc.Quote(t.Name) + ", verdict: allow}"}
-	}
-	return no
-}
-
 // argument is an argument as rules see it: of a path what leads there from the
 // workspace, or the whole of it where it lies elsewhere.
 func (r *request) argument(name string) *doc.Node {
@@ -197,11 +97,4 @@ func (r *request) argument(name string) *doc.Node {
 		list.Items = append(list.Items, short(item))
 	}
 	return list
-}
-
-// id is the next call's: a number behind the last part of the run's own.
-func (b *Broker) nextID() string {
-	b.calls++
-	tail := b.start.Execution[strings.LastIndexByte(b.start.Execution, '-')+1:]
-	return tail + "-" + strconv.FormatInt(b.calls, 10)
 }

@@ -11,25 +11,6 @@ import (
 	"sbx/spec"
 )
 
-// places are the host's folders and files that the sandbox can write, or that are hidden
-// from it beneath those.
-func (w *walls) places(access view.Access) (all []string) {
-	tree := &w.granted.Tree
-	for _, p := range tree.Places() {
-		at := tree.At(p)
-		switch {
-		case at.Access != access:
-		case access == view.Write && at.Source != "" && !view.Within(at.Source, "/dev"):
-			all = append(all, at.Source)
-		case access == view.Hidden:
-			if above := tree.At(view.Parent(p)); above.Access == view.Write && above.Source != "" {
-				all = append(all, above.Source+p[len(view.Parent(p)):])
-			}
-		}
-	}
-	return all
-}
-
 // shown is a path of the sandbox as a tool sees it: at the same place, from the host's.
 type shown struct {
 	path, source string

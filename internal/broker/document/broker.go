@@ -1,17 +1,13 @@
 package document
 
 import (
-	"path"
 	"slices"
 	"strconv"
 	"time"
 
-	"github.com/google/jsonschema-go/jsonschema"
-
 	"sbx/internal/broker/policy"
 	"sbx/internal/broker/wire"
 	"sbx/internal/doc"
-	"sbx/spec"
 )
 
 // The bounds, where a document has none of its own.
@@ -19,10 +15,6 @@ const (
 	tokenTTL   = time.Hour
 	askTimeout = 2 * time.Minute
 	maxCalls   = 1000
-	timeout    = time.Minute
-
-	// MaxResult is the most of a tool's output that is handed on, and of its errors.
-	MaxResult = 8 << 20
 )
 
 // Broker is what a broker decides and runs by.
@@ -41,32 +33,6 @@ type Broker struct {
 // Secret is a credential that the broker has and its sandbox does not: the value of a
 // variable of the caller's, or what a file holds.
 type Secret struct{ Name, Env, File string }
-
-// Tool is a program or a tool of an MCP server.
-type Tool struct {
-	Name, Description string
-
-	Run    []Template
-	Stdin  Template // nil for none
-	Dash   bool     // an argument may begin with -
-	Server []string // of an MCP server: its command line
-	Remote string   // its name for the tool
-	Pin    string   // the digest of its schema
-
-	Args      *doc.Node // the JSON Schema of the arguments, an object's
-	Secrets   []string
-	Spec      *doc.Node // of its own sandbox; nil for what its capabilities name alone
-	At        doc.Pos   // of its spec
-	SpecFile  string    // that it was read from, absolute; "" for none
-	SpecDir   string    // the folder that its working_dir counts from
-	Timeout   time.Duration
-	MaxResult int64
-	Files     []string // of its program: as PATH has it, and what that leads to
-
-	needs  []Template
-	paths  []string // arguments that are paths
-	schema *jsonschema.Resolved
-}
 
 // ReadBroker reads a Broker document, and the specs of its tools. The error is a
 // *doc.Error.
@@ -87,7 +53,7 @@ func ReadBroker(d wire.Document) (*Broker, error) {
 			r.named(n, at, func(n *doc.Node, at, name string) { r.secret(b, n, at, name) })
 		},
 		"tools": func(n *doc.Node, at string) {
-			r.named(n, at, func(n *doc.Node, at, name string) { r.tool(b, n, at, name, d.Dir) })
+			r.named(n, at, func(n *doc.Node, at, name string) { b.Tools = append(b.Tools, r.tool(n, at, name, d.Dir)) })
 		},
 		"rules": func(n *doc.Node, at string) { r.each(n, at, func(n *doc.Node, at string) { r.rule(b, n, at) }) },
 	}, "version", "tools")
@@ -108,20 +74,6 @@ func (b *Broker) Tool(name string) *Tool {
 		}
 	}
 	return nil
-}
-
-// named reads the members of an object whose keys are names.
-func (r *reader) named(n *doc.Node, at string, read func(n *doc.Node, at, name string)) {
-	if !r.want(n, at, doc.Object) {
-		return
-	}
-	for _, m := range n.Members {
-		if at := doc.Join(at, m.Key); !isName(m.Key) {
-			r.fail(m.Value, at, "want a name of 1 to 64 letters, digits, _ and -", "")
-		} else if r.err == nil {
-			read(m.Value, at, m.Key)
-		}
-	}
 }
 
 func (r *reader) secret(b *Broker, n *doc.Node, at, name string) {
@@ -193,23 +145,4 @@ func (r *reader) acrossFields(b *Broker, root *doc.Node) {
 			}
 		}
 	}
-}
-
-// specFile reads the spec of a tool from the file that n names.
-func (r *reader) specFile(n *doc.Node, at, dir string) (root *doc.Node, file string) {
-	file = n.Text
-	if !path.IsAbs(file) {
-		file = path.Join(dir, file)
-	}
-	text, err := spec.Read(file)
-	if err != nil {
-		r.fail(n, at, err.Error(), "")
-		return nil, file
-	}
-	s, err := spec.Decode(file, text)
-	if err != nil {
-		r.fail(n, at, err.Error(), "")
-		return nil, file
-	}
-	return s.Source.Root, file
 }

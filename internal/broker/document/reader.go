@@ -89,6 +89,20 @@ func (r *reader) each(n *doc.Node, at string, read func(n *doc.Node, at string))
 	}
 }
 
+// named reads the members of an object whose keys are names.
+func (r *reader) named(n *doc.Node, at string, read func(n *doc.Node, at, name string)) {
+	if !r.want(n, at, doc.Object) {
+		return
+	}
+	for _, m := range n.Members {
+		if at := doc.Join(at, m.Key); !isName(m.Key) {
+			r.fail(m.Value, at, "want a name of 1 to 64 letters, digits, _ and -", "")
+		} else if r.err == nil {
+			read(m.Value, at, m.Key)
+		}
+	}
+}
+
 func (r *reader) text(to *string) func(*doc.Node, string) {
 	return func(n *doc.Node, at string) {
 		if r.want(n, at, doc.String) {

@@ -3,7 +3,6 @@ package document
 import (
 	"strings"
 
-	"sbx/internal/broker/caps"
 	"sbx/internal/doc"
 )
 
@@ -97,31 +96,6 @@ func Text(n *doc.Node) string {
 	return string(n.AppendCanonical(nil))
 }
 
-// Needed are the capabilities that a call of the tool needs, by its arguments as Normal
-// gives them; why tells what of them is none.
-func (t *Tool) Needed(args *doc.Node) (all []caps.Cap, why string) {
-	for _, n := range t.needs {
-		fill := n.Fill(args)
-		if arg := n.list(args); arg != nil {
-			fill = fill[:0]
-			for _, item := range arg.Items {
-				fill = append(fill, n[0].text+Text(item))
-			}
-		}
-		for _, text := range fill {
-			c, why := caps.Parse(text, "/")
-			if why != "" {
-				return nil, doc.Quote(text) + " is not a capability: " + why
-			}
-			all = append(all, c)
-		}
-	}
-	for _, name := range t.Secrets {
-		all = append(all, caps.Cap{Kind: caps.Secret, Value: name})
-	}
-	return all, ""
-}
-
 // list is the argument that is a list, where the template is "KIND:{argument}".
 func (t Template) list(args *doc.Node) *doc.Node {
 	if len(t) != 2 || t[1].arg == "" {
@@ -131,48 +105,4 @@ func (t Template) list(args *doc.Node) *doc.Node {
 		return n
 	}
 	return nil
-}
-
-// Normal is a call's arguments with each path absolute and clean: of the arguments that
-// a capability of the tool names, counted from the sandbox's workspace. why tells which
-// is no path.
-func (t *Tool) Normal(args *doc.Node, workspace string) (normal *doc.Node, why string) {
-	normal = args
-	for _, name := range t.paths {
-		n := args.Get(name)
-		if n == nil {
-			continue
-		}
-		clean := func(n *doc.Node) *doc.Node {
-			if n.Kind != doc.String {
-				why = name + ": want a path"
-				return n
-			}
-			path, bad := caps.Clean(n.Text, workspace)
-			if bad != "" {
-				why = name + ": " + bad
-			}
-			return doc.Str(path)
-		}
-		if n.Kind != doc.List {
-			normal = normal.With(name, clean(n))
-			continue
-		}
-		list := &doc.Node{Kind: doc.List}
-		for _, item := range n.Items {
-			list.Items = append(list.Items, clean(item))
-		}
-		normal = normal.With(name, list)
-	}
-	return normal, why
-}
-
-// IsPath tells whether an argument is a path that a capability names.
-func (t *Tool) IsPath(arg string) bool {
-	for _, p := range t.paths {
-		if p == arg {
-			return true
-		}
-	}
-	return false
 }

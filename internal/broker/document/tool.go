@@ -1,137 +1,42 @@
 package document
 
 import (
-	"path"
-	"slices"
-	"strings"
 	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"sbx/internal/broker/caps"
 	"sbx/internal/doc"
-	"sbx/spec"
 )
 
-// tool reads one tool; dir is the document's folder.
-func (r *reader) tool(b *Broker, n *doc.Node, at, name, dir string) {
-	t := &Tool{Name: name, Timeout: timeout, MaxResult: MaxResult, Args: &doc.Node{Kind: doc.Object}, SpecDir: dir}
-	var run, needs []string
-	r.object(n, at, fields{
-		"description": r.text(&t.Description),
-		"run":         r.texts(&run),
-		"mcp":         r.texts(&t.Server), "tool": r.word(&t.Remote), "schema_sha256": r.digest(&t.Pin),
-		"args": func(n *doc.Node, at string) {
-			if r.want(n, at, doc.Object) {
-				t.Args = n
-			}
-		},
-		"needs": r.texts(&needs), "secrets": r.texts(&t.Secrets), "dash": r.flag(&t.Dash),
-		"timeout": r.duration(&t.Timeout), "max_result": r.size(&t.MaxResult),
-		"stdin": func(n *doc.Node, at string) {
-			var s string
-			if r.text(&s)(n, at); r.err == nil {
-				t.Stdin = r.template(n, at, s)
-			}
-		},
-		"spec": func(n *doc.Node, at string) {
-			t.At = n.Pos
-			if n.Kind == doc.String {
-				t.Spec, t.SpecFile = r.specFile(n, at, dir)
-				t.SpecDir = path.Dir(t.SpecFile)
-			} else if _, err := spec.DecodeNode(r.name, n); err != nil {
-				r.fail(n, at, err.Error(), "")
-			} else {
-				t.Spec = n
-			}
-		},
-	})
-	b.Tools = append(b.Tools, t)
-	if r.err != nil {
-		return
-	}
-	r.bounds(t, n, at)
-	r.arguments(t, at)
-	for i, s := range run {
-		t.Run = append(t.Run, r.template(n.Get("run").Items[i], at+".run", s))
-	}
-	for i, s := range needs {
-		r.need(t, n.Get("needs").Items[i], at+".needs", s)
-	}
-	for _, used := range append(slices.Concat(t.Run, t.needs), t.Stdin) {
-		for _, arg := range used.Args() {
-			if t.Args.Get("properties").Get(arg) == nil {
-				r.fail(n, at, "{"+arg+"} is none of the properties of args", "")
-			}
-		}
-	}
-}
+// MaxResult is the upper bound, and the default, of the bytes of a tool's output that are
+// passed on to the caller; the same bound holds for its error output.
+const MaxResult = 8 << 20
 
-// bounds says what a tool is, and how much of it there may be.
-func (r *reader) bounds(t *Tool, n *doc.Node, at string) {
-	switch mcp := n.Get("mcp") != nil; {
-	case mcp == (n.Get("run") != nil):
-		r.fail(n, at, "want run, the command line of a program, or mcp, that of an MCP server", "")
-	case mcp && (len(t.Server) == 0 || t.Remote == "" || t.Pin == ""):
-		r.fail(n, at, "a tool of an MCP server has mcp, tool and schema_sha256", "")
-	case mcp && (t.Stdin != nil || t.Dash), !mcp && (t.Remote != "" || t.Pin != ""):
-		r.fail(n, at, "run goes with stdin and dash; mcp with tool and schema_sha256", "")
-	case !mcp && (len(n.Get("run").Items) == 0 || strings.ContainsAny(n.Get("run").Items[0].Text, "{}")):
-		r.fail(n, at+".run", "want a program, without arguments in its name, before its arguments", "")
-	case t.Timeout > 24*time.Hour:
-		r.fail(n, at+".timeout", "at most 24h", "")
-	case t.MaxResult > MaxResult:
-		r.fail(n, at+".max_result", "at most 8MiB", "")
-	}
-}
+// Tool is a program or a tool of an MCP server.
+type Tool struct {
+	Name, Description string
 
-// arguments closes the schema of a tool's arguments, where it does not say what else
-// there may be.
-func (r *reader) arguments(t *Tool, at string) {
-	if properties := t.Args.Get("properties"); properties != nil {
-		r.named(properties, at+".args.properties", func(*doc.Node, string, string) {})
-	}
-	if kind := t.Args.Get("type"); kind == nil {
-		t.Args = t.Args.With("type", doc.Str("object"))
-	} else if kind.Kind != doc.String || kind.Text != "object" {
-		r.fail(kind, at+".args.type", "arguments are an object", "")
-	}
-	if t.Args.Get("additionalProperties") == nil && t.Args.Get("unevaluatedProperties") == nil {
-		t.Args = t.Args.With("additionalProperties", doc.Truth(false))
-	}
-}
+	Run    []Template
+	Stdin  Template // nil for none
+	Dash   bool     // an argument may begin with -
+	Server []string // of an MCP server: its command line
+	Remote string   // its name for the tool
+	Pin    string   // the digest of its schema
 
-func (r *reader) template(n *doc.Node, at, text string) Template {
-	t, why := ReadTemplate(text)
-	if why != "" {
-		r.fail(n, at, why, "")
-	}
-	return t
-}
+	Args      *doc.Node // the JSON Schema of the arguments, an object's
+	Secrets   []string
+	Spec      *doc.Node // of its own sandbox; nil for what its capabilities name alone
+	At        doc.Pos   // of its spec
+	SpecFile  string    // that it was read from, absolute; "" for none
+	SpecDir   string    // the folder that its working_dir counts from
+	Timeout   time.Duration
+	MaxResult int64
+	Files     []string // of its program: as PATH has it, and what that leads to
 
-// need reads a capability that a tool needs, with arguments in it.
-func (r *reader) need(t *Tool, n *doc.Node, at, text string) {
-	k, value, ok := caps.Split(text)
-	tmpl := r.template(n, at, text)
-	args := tmpl.Args()
-	switch {
-	case r.err != nil:
-	case ok && len(args) == 0:
-		if _, why := caps.Parse(tmpl[0].text, "/"); why != "" {
-			r.fail(n, at, "no capability: "+why, "")
-		} else if k <= caps.Write && value[0] != '/' {
-			r.fail(n, at, "want an absolute path of the sandbox, or {ARGUMENT}", "")
-		}
-	case !ok || len(tmpl) == 0 || tmpl[0].arg != "":
-		r.fail(n, at, "want fs.read:PATH, fs.write:PATH, net:HOST:PORT, exec:PROGRAM or secret:NAME", "")
-	case k >= caps.Exec:
-		r.fail(n, at, "which program and which secret is not the caller's to say", "")
-	case k <= caps.Write && value != "{"+args[0]+"}":
-		r.fail(n, at, "want a whole path, or one argument that is one", "")
-	case len(t.Server) > 0:
-		r.fail(n, at, "an MCP server runs in one sandbox for all calls: name what it may use", "")
-	case k <= caps.Write:
-		t.paths = append(t.paths, args[0])
-	}
-	t.needs = append(t.needs, tmpl)
+	needs  []Template
+	paths  []string // arguments that are paths
+	schema *jsonschema.Resolved
 }
 
 // Fixed are the capabilities of a tool that no argument is in.
@@ -155,4 +60,73 @@ func (t *Tool) Program() string {
 		return t.Server[0]
 	}
 	return t.Run[0].Fill(nil)[0]
+}
+
+// Needed are the capabilities that a call of the tool needs, by its arguments as Normal
+// gives them; why tells what of them is none.
+func (t *Tool) Needed(args *doc.Node) (all []caps.Cap, why string) {
+	for _, n := range t.needs {
+		fill := n.Fill(args)
+		if arg := n.list(args); arg != nil {
+			fill = fill[:0]
+			for _, item := range arg.Items {
+				fill = append(fill, n[0].text+Text(item))
+			}
+		}
+		for _, text := range fill {
+			c, why := caps.Parse(text, "/")
+			if why != "" {
+				return nil, doc.Quote(text) + " is not a capability: " + why
+			}
+			all = append(all, c)
+		}
+	}
+	for _, name := range t.Secrets {
+		all = append(all, caps.Cap{Kind: caps.Secret, Value: name})
+	}
+	return all, ""
+}
+
+// Normal is a call's arguments with each path absolute and clean: of the arguments that
+// a capability of the tool names, counted from the sandbox's workspace. why tells which
+// is no path.
+func (t *Tool) Normal(args *doc.Node, workspace string) (normal *doc.Node, why string) {
+	normal = args
+	for _, name := range t.paths {
+		n := args.Get(name)
+		if n == nil {
+			continue
+		}
+		clean := func(n *doc.Node) *doc.Node {
+			if n.Kind != doc.String {
+				why = name + ": want a path"
+				return n
+			}
+			path, bad := caps.Clean(n.Text, workspace)
+			if bad != "" {
+				why = name + ": " + bad
+			}
+			return doc.Str(path)
+		}
+		if n.Kind != doc.List {
+			normal = normal.With(name, clean(n))
+			continue
+		}
+		list := &doc.Node{Kind: doc.List}
+		for _, item := range n.Items {
+			list.Items = append(list.Items, clean(item))
+		}
+		normal = normal.With(name, list)
+	}
+	return normal, why
+}
+
+// IsPath tells whether an argument is a path that a capability names.
+func (t *Tool) IsPath(arg string) bool {
+	for _, p := range t.paths {
+		if p == arg {
+			return true
+		}
+	}
+	return false
 }

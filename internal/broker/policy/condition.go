@@ -9,10 +9,20 @@ import (
 	"sbx/internal/doc"
 )
 
-// argument is one that conditions are about.
+// Condition is about one argument. All that it sets must hold.
+type Condition struct {
+	Arg    string
+	Equals *doc.Node
+	Prefix string // "" for none
+	Glob   string // "" for none: * is any number of characters but /, ** of all, ? one but /
+	Min    *float64
+	Max    *float64
+}
+
+// argument is an argument that conditions are about.
 type argument struct {
 	name string
-	deep bool // it is compared with lists or objects
+	deep bool // a condition compares it with a list or an object
 }
 
 // value is what a call has as an argument, read once for all rules.
@@ -59,48 +69,45 @@ type test struct {
 
 // words are the texts of a condition.
 type words struct {
-	equals               value
-	prefix, glob, within string
-	keys                 []key
-	low, high            float64 // of the numbers for which it may hold
-	bounded              bool
+	equals       value
+	prefix, glob string
+	literals     literals // of the glob
 }
 
-// compile makes a condition ready, and notes what it is about.
-func (p *Policy) compile(c *Condition) test {
+// arguments are those that the conditions of a policy are about.
+type arguments []argument
+
+// compile prepares a condition, and adds its argument to args.
+func (args *arguments) compile(c *Condition) test {
 	t := test{compared: c.Equals != nil, text: c.Prefix != "" || c.Glob != "", ranged: c.Min != nil || c.Max != nil,
-		min: math.Inf(-1), max: math.Inf(1), words: &words{prefix: c.Prefix, glob: c.Glob}}
+		min: math.Inf(-1), max: math.Inf(1), words: &words{prefix: c.Prefix, glob: c.Glob, literals: literalsOf(c.Glob)}}
 	if c.Min != nil {
 		t.min = *c.Min
 	}
 	if c.Max != nil {
 		t.max = *c.Max
 	}
-	arg := slices.IndexFunc(p.args, func(a argument) bool { return a.name == c.Arg })
+	arg := slices.IndexFunc(*args, func(a argument) bool { return a.name == c.Arg })
 	if arg < 0 {
-		arg, p.args = len(p.args), append(p.args, argument{name: c.Arg})
+		arg, *args = len(*args), append(*args, argument{name: c.Arg})
 	}
 	t.arg = int32(arg)
-	begins, ends, has := literals(c.Glob)
-	t.within = has
-	equals := ""
 	if t.compared {
-		t.equals, equals = (&argument{deep: true}).value(c.Equals), c.Equals.Text
-		p.args[arg].deep = p.args[arg].deep || t.equals.canonical != ""
-	}
-	if t.low, t.high = t.min, t.max; t.equals.isNumber {
-		t.low, t.high, equals = t.equals.number, t.equals.number, ""
-	}
-	if !t.compared || c.Equals.Kind != doc.List { // which is compared as a whole, whatever its items are
-		t.keys, t.bounded = keys(arg, []string{begins, c.Prefix, equals}, ends, has), !t.text && (t.ranged || t.equals.isNumber)
+		t.equals = (&argument{deep: true}).value(c.Equals)
+		a := &(*args)[arg]
+		a.deep = a.deep || t.equals.canonical != ""
 	}
 	return t
 }
 
+// comparesList reports whether t compares an argument with a list as a whole: then what
+// is known of the items says nothing.
+func (t *test) comparesList() bool { return t.compared && t.equals.node.Kind == doc.List }
+
 // holds tells whether a condition holds for a value. Of a list it must hold for each
 // item where the rule allows, and for one where it asks or denies: any.
 func (t *test) holds(v *value, any bool) bool {
-	if v.node.Kind != doc.List || t.compared && t.equals.node.Kind == doc.List {
+	if v.node.Kind != doc.List || t.comparesList() {
 		return t.one(v, any)
 	}
 	for i := range v.items {
@@ -122,7 +129,7 @@ func (t *test) one(v *value, deny bool) bool {
 		if v.node.Kind != doc.String {
 			return deny
 		}
-		if s := v.node.Text; !strings.HasPrefix(s, t.prefix) || t.glob != "" && !(strings.Contains(s, t.within) && matches(t.glob, s)) {
+		if s := v.node.Text; !strings.HasPrefix(s, t.prefix) || t.glob != "" && !(strings.Contains(s, t.literals.longest) && matches(t.glob, s)) {
 			return false
 		}
 	}
@@ -143,41 +150,4 @@ func equal(a, b *value) bool {
 		return a.number == b.number
 	}
 	return a.node.Text == b.node.Text && a.canonical == b.canonical
-}
-
-// matches tells whether a glob is about all of s: ** is any text, * any without a /,
-// ? one character but /. It takes time in proportion to both lengths.
-func matches(glob, s string) bool {
-	// The place to go back to for the last * and the last **; what stands before a **
-	// need never be tried again.
-	type mark struct{ glob, s int }
-	star, deep := mark{-1, 0}, mark{-1, 0}
-	g, i := 0, 0
-	for i < len(s) {
-		switch {
-		case strings.HasPrefix(glob[g:], "**"):
-			g += 2
-			deep, star = mark{g, i}, mark{-1, 0}
-			continue
-		case g < len(glob) && glob[g] == '*':
-			g++
-			star = mark{g, i}
-			continue
-		case g < len(glob) && (glob[g] == s[i] || glob[g] == '?' && s[i] != '/'):
-			g, i = g+1, i+1
-			continue
-		}
-		switch {
-		case star.glob >= 0 && s[star.s] != '/':
-			star.s++
-			g, i = star.glob, star.s
-		case deep.glob >= 0:
-			deep.s++
-			star = mark{-1, 0}
-			g, i = deep.glob, deep.s
-		default:
-			return false
-		}
-	}
-	return strings.Trim(glob[g:], "*") == ""
 }

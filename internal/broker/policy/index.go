@@ -2,7 +2,6 @@ package policy
 
 import (
 	"slices"
-	"strings"
 
 	"sbx/internal/doc"
 )
@@ -26,47 +25,50 @@ type key struct {
 	text  string
 }
 
-// keys are those of a condition on one argument: what stands anywhere counts where nothing
-// is known of its ends.
-func keys(arg int, leads []string, ends, has string) (all []key) {
-	begins := ""
-	for _, text := range leads {
-		if len(text) > len(begins) {
-			begins = text
-		}
+// keys returns what the argument of t must have for t to hold. A key that may stand
+// anywhere is the last resort: it is looked up at each byte of a text.
+func (t *test) keys() (all []key) {
+	if t.comparesList() {
+		return nil
+	}
+	arg, begins := int(t.arg), t.literals.begins
+	if len(t.prefix) > len(begins) {
+		begins = t.prefix
+	}
+	if t.compared && !t.equals.isNumber && len(t.equals.node.Text) > len(begins) {
+		begins = t.equals.node.Text
 	}
 	if begins != "" {
 		all = append(all, key{arg, lead, begins})
 	}
-	if ends != "" {
-		all = append(all, key{arg, tail, ends})
+	if t.literals.ends != "" {
+		all = append(all, key{arg, tail, t.literals.ends})
 	}
-	if all == nil && has != "" {
+	if has := t.literals.longest; all == nil && has != "" {
 		all = append(all, key{arg, within, has[:min(len(has), maxWithin)]})
 	}
 	return all
 }
 
-// literals are what each text begins with, ends with and has in it that a glob is about.
-func literals(glob string) (begins, ends, has string) {
-	parts := strings.FieldsFunc(glob, func(r rune) bool { return r == '*' || r == '?' })
-	for _, part := range parts {
-		if len(part) > len(has) {
-			has = part
-		}
+// bounds returns the numbers for which t may hold; ok is false where t is not about
+// numbers alone.
+func (t *test) bounds() (low, high float64, ok bool) {
+	if low, high = t.min, t.max; t.equals.isNumber {
+		low, high = t.equals.number, t.equals.number
 	}
-	if len(parts) > 0 && strings.HasPrefix(glob, parts[0]) {
-		begins = parts[0]
-	}
-	if len(parts) > 0 && strings.HasSuffix(glob, parts[len(parts)-1]) {
-		ends = parts[len(parts)-1]
-	}
-	return begins, ends, has
+	return low, high, !t.comparesList() && !t.text && (t.ranged || t.equals.isNumber)
 }
 
-// index has rules by what must stand at one place of one argument, so that of many rules
-// few are looked at.
+// index finds, among many rules, the few that may hold for the arguments of a call.
 type index struct {
+	rules   int
+	bare    []int // the rules that are found by none of the following
+	lookups []lookup
+	bounds  [][]bound // by argument
+}
+
+// lookup finds rules by the text at one place of one argument.
+type lookup struct {
 	arg     int
 	place   place
 	by      map[string][]int
@@ -74,36 +76,41 @@ type index struct {
 	all     []int // the rules in it
 }
 
-// file puts each rule into one index: by the key of its conditions that fewest rules have.
-func (p *Policy) file() {
-	p.bounds = make([][]bound, len(p.args))
-	rules := map[key]int{}
-	for _, r := range p.rules {
-		for _, t := range r.tests {
-			for _, k := range t.keys {
-				rules[k]++
-			}
+// newIndex makes the index of rules, each given by its tests: a rule stands under that
+// key of its tests which the fewest rules have.
+func newIndex(rules [][]test, args int) index {
+	x := index{rules: len(rules), bounds: make([][]bound, args)}
+	keys, count := make([][]key, len(rules)), map[key]int{}
+	for i, tests := range rules {
+		for j := range tests {
+			keys[i] = append(keys[i], tests[j].keys()...)
+		}
+		for _, k := range keys[i] {
+			count[k]++
 		}
 	}
-	for i, r := range p.rules {
-		var rarest key
-		for _, t := range r.tests {
-			for _, k := range t.keys {
-				if rarest.text == "" || rules[k] < rules[rarest] {
-					rarest = k
-				}
-			}
-		}
-		bounds := slices.IndexFunc(r.tests, func(t test) bool { return t.bounded })
-		switch {
-		case rarest.text != "":
-			p.at(rarest).add(rarest.text, i)
-		case bounds >= 0:
-			p.bounds[r.tests[bounds].arg] = append(p.bounds[r.tests[bounds].arg], bound{r.tests[bounds].low, r.tests[bounds].high, i})
-		default:
-			p.bare = append(p.bare, i)
+	for i, tests := range rules {
+		if len(keys[i]) > 0 {
+			rarest := slices.MinFunc(keys[i], func(a, b key) int { return count[a] - count[b] })
+			x.lookup(rarest).add(rarest.text, i)
+		} else if !x.addBound(tests, i) {
+			x.bare = append(x.bare, i)
 		}
 	}
+	return x
+}
+
+// addBound puts a rule under its first test that is about numbers alone; it returns
+// false where there is none.
+func (x *index) addBound(tests []test, rule int) bool {
+	for j := range tests {
+		if low, high, ok := tests[j].bounds(); ok {
+			of := &x.bounds[tests[j].arg]
+			*of = append(*of, bound{low, high, rule})
+			return true
+		}
+	}
+	return false
 }
 
 // bound is a rule that holds for no number but those between two.
@@ -112,48 +119,51 @@ type bound struct {
 	rule      int
 }
 
-// between adds the rules of a value; of one that is no number all, which may deny it.
+// between adds to set the rules whose bounds a value is between. For a value that is not
+// a number it adds all: one may deny it.
 func between(all []bound, v *value, set rules) {
 	for i := range all {
 		if b := &all[i]; !v.isNumber || b.low <= v.number && v.number <= b.high {
-			set[b.rule/64] |= 1 << (b.rule % 64)
+			set.add(b.rule)
 		}
 	}
 }
 
-func (p *Policy) at(k key) *index {
-	i := slices.IndexFunc(p.index, func(x index) bool { return x.arg == k.arg && x.place == k.place })
+// lookup returns the one for the argument and the place of k.
+func (x *index) lookup(k key) *lookup {
+	i := slices.IndexFunc(x.lookups, func(l lookup) bool { return l.arg == k.arg && l.place == k.place })
 	if i < 0 {
-		i = len(p.index)
-		p.index = append(p.index, index{arg: k.arg, place: k.place, by: map[string][]int{}})
+		i = len(x.lookups)
+		x.lookups = append(x.lookups, lookup{arg: k.arg, place: k.place, by: map[string][]int{}})
 	}
-	return &p.index[i]
+	return &x.lookups[i]
 }
 
-func (x *index) add(text string, rule int) {
+func (x *lookup) add(text string, rule int) {
 	x.by[text], x.all = append(x.by[text], rule), append(x.all, rule)
 	if !slices.Contains(x.lengths, len(text)) {
 		x.lengths = append(x.lengths, len(text))
 	}
 }
 
-// rules is a set of them, a bit each.
+// rules is a set of rules, a bit each.
 type rules []uint64
 
-func (s rules) add(list []int) {
+func (s rules) add(list ...int) {
 	for _, i := range list {
 		s[i/64] |= 1 << (i % 64)
 	}
 }
 
-// may are the rules that may hold for the values: all that do, and some that do not.
-func (p *Policy) may(values []value) rules {
-	set := make(rules, (len(p.rules)+63)/64)
-	set.add(p.bare)
-	for i := range p.index {
-		p.index[i].find(values[p.index[i].arg].node, set)
+// find returns the rules that may hold for the values: all that hold, and some that do
+// not.
+func (x *index) find(values []value) rules {
+	set := make(rules, (x.rules+63)/64)
+	set.add(x.bare...)
+	for i := range x.lookups {
+		x.lookups[i].find(values[x.lookups[i].arg].node, set)
 	}
-	for arg, all := range p.bounds {
+	for arg, all := range x.bounds {
 		switch v := &values[arg]; {
 		case v.node == nil:
 		case v.node.Kind != doc.List:
@@ -167,8 +177,8 @@ func (p *Policy) may(values []value) rules {
 	return set
 }
 
-// find adds those of a value: of a list those of each item.
-func (x *index) find(n *doc.Node, set rules) {
+// find adds to set the rules that a value leads to, and each item of a list.
+func (x *lookup) find(n *doc.Node, set rules) {
 	switch {
 	case n == nil:
 	case n.Kind == doc.List:
@@ -180,9 +190,9 @@ func (x *index) find(n *doc.Node, set rules) {
 	}
 }
 
-func (x *index) one(n *doc.Node, set rules) {
-	if n.Kind != doc.String { // rules that deny may be about it
-		set.add(x.all)
+func (x *lookup) one(n *doc.Node, set rules) {
+	if n.Kind != doc.String { // a rule that denies holds for it
+		set.add(x.all...)
 		return
 	}
 	for _, length := range x.lengths {
@@ -190,12 +200,12 @@ func (x *index) one(n *doc.Node, set rules) {
 		switch {
 		case last < 0:
 		case x.place == lead:
-			set.add(x.by[n.Text[:length]])
+			set.add(x.by[n.Text[:length]]...)
 		case x.place == tail:
-			set.add(x.by[n.Text[last:]])
+			set.add(x.by[n.Text[last:]]...)
 		default:
 			for from := range last + 1 {
-				set.add(x.by[n.Text[from:from+length]])
+				set.add(x.by[n.Text[from:from+length]]...)
 			}
 		}
 	}

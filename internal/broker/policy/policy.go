@@ -45,27 +45,15 @@ type Rule struct {
 	MaxBytes int64 // of results, before the last that is allowed
 }
 
-// Condition is about one argument.
-type Condition struct {
-	Arg    string
-	Equals *doc.Node
-	Prefix string // "" for none
-	Glob   string // "" for none: * is any number of characters but /, ** of all, ? one but /
-	Min    *float64
-	Max    *float64
-}
-
 // Used is what the calls that a rule let pass have used.
 type Used struct{ Calls, Bytes int64 }
 
 // Policy is rules for one tool, in their order.
 type Policy struct {
-	tool   string
-	rules  []compiled
-	args   []argument // that conditions are about
-	bare   []int      // the rules that stand in no index
-	index  []index
-	bounds [][]bound // by argument
+	tool  string
+	rules []compiled
+	args  arguments
+	index index
 }
 
 // compiled is a rule with its conditions.
@@ -82,17 +70,18 @@ func (r *Rule) About(tool string) bool { return matches(r.Tool, tool) }
 // For is the policy for one tool.
 func For(tool string, all []Rule) *Policy {
 	p := &Policy{tool: tool}
+	var tests [][]test
 	for i := range all {
 		if !all[i].About(tool) {
 			continue
 		}
 		rule := compiled{all[i].Effect, int32(i), make([]test, len(all[i].When)), &all[i]}
 		for j := range rule.tests {
-			rule.tests[j] = p.compile(&all[i].When[j])
+			rule.tests[j] = p.args.compile(&all[i].When[j])
 		}
-		p.rules = append(p.rules, rule)
+		p.rules, tests = append(p.rules, rule), append(tests, rule.tests)
 	}
-	p.file()
+	p.index = newIndex(tests, len(p.args))
 	return p
 }
 
@@ -116,7 +105,7 @@ func (p *Policy) Decide(arg Arg, used []Used) Decision {
 	for i := range p.args {
 		values[i] = p.args[i].value(arg(p.args[i].name))
 	}
-	for n, some := range p.may(values) {
+	for n, some := range p.index.find(values) {
 		for ; some != 0; some &= some - 1 {
 			r := &p.rules[n*64+bits.TrailingZeros64(some)]
 			if r.effect <= best.Effect || !r.holds(values) {

@@ -20,12 +20,6 @@ const (
 // Max is the longest line in bytes.
 const Max = 4 << 20
 
-// Message is one of the types of this package, as a pointer.
-type Message interface {
-	kind() string
-	walk(*walker)
-}
-
 // Document is a document as it was read.
 type Document struct {
 	Name string // as given, for messages
@@ -117,13 +111,3 @@ func (*Call) kind() string    { return "call" }
 func (*Ask) kind() string     { return "ask" }
 func (*Failed) kind() string  { return "failed" }
 func (*Summary) kind() string { return "summary" }
-
-// blank is a message of each kind.
-func blank(kind string) Message {
-	for _, m := range []Message{&Start{}, &Sockets{}, &End{}, &Ready{}, &Refused{}, &Call{}, &Ask{}, &Failed{}, &Summary{}} {
-		if m.kind() == kind {
-			return m
-		}
-	}
-	return nil
-}

@@ -1,6 +1,11 @@
 package broker
 
 import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -82,4 +87,47 @@ func answer(yes bool, by string) func(w *doc.Writer) {
 			w.KeyStr("by", by)
 		}
 	}
+}
+
+// listen makes the socket for answers, in the run's own folder: who may enter that may
+// answer.
+func (q *questions) listen(runDir string) (net.Listener, error) {
+	path, done, err := short(filepath.Join(runDir, wire.SocketName))
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false) // by then the path may be another's
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go q.hear(c)
+		}
+	}()
+	return l, nil
+}
+
+// hear takes one word.
+func (q *questions) hear(c net.Conn) {
+	defer func() { _ = c.Close() }()
+	_ = c.SetDeadline(time.Now().Add(5 * time.Second))
+	line, err := bufio.NewReader(io.LimitReader(c, 4096)).ReadBytes('\n')
+	var w word
+	if err != nil || json.Unmarshal(line, &w) != nil {
+		return
+	}
+	var r reply
+	if w.ID != "" {
+		r.Answered = q.answer(w.ID, w.Yes)
+	} else {
+		r.Pending = q.pending()
+	}
+	_ = json.NewEncoder(c).Encode(r)
 }

@@ -8,35 +8,6 @@ import (
 	"sbx/internal/doc"
 )
 
-// Append adds the message's line to b.
-func Append(b []byte, m Message) []byte {
-	w := walker{to: &doc.Writer{B: b}}
-	w.to.Open('{')
-	w.object(m.kind(), m.walk)
-	w.to.Close('}')
-	return append(w.to.B, '\n')
-}
-
-// Read reads a line. What it does not know it refuses: both ends are of one version.
-func Read(line []byte) (Message, error) {
-	root, err := doc.ParseLaxJSON("message", line, 8)
-	if err != nil {
-		return nil, err
-	}
-	if root.Kind != doc.Object || len(root.Members) != 1 {
-		return nil, errors.New("message: want an object with one member")
-	}
-	m := blank(root.Members[0].Key)
-	if m == nil {
-		return nil, errors.New("message: unknown kind " + doc.Quote(doc.Cut(root.Members[0].Key)))
-	}
-	w := walker{from: root}
-	if w.object(m.kind(), m.walk); w.err != nil {
-		return nil, w.err
-	}
-	return m, nil
-}
-
 // walker goes over the members of a message: it writes them, or reads them.
 type walker struct {
 	to    *doc.Writer
