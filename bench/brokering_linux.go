@@ -9,9 +9,6 @@ import (
 	"time"
 )
 
-// broker is the program that decides and runs the calls of tools.
-const broker = "sbx-broker"
-
 // brokered is sbx with a Broker document, which lies beside the spec: one with a rule, and
 // one with a thousand.
 func brokered(name, file string) contestant {

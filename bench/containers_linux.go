@@ -36,9 +36,6 @@ func (b *bencher) containers() []job {
 		before: func() error { return b.bundle(dir, runc) }, pause: 20 * time.Millisecond}}
 }
 
-// memoryDir is a directory of the benchmark's own on a tmpfs.
-func (b *bencher) memoryDir() string { return filepath.Join("/dev/shm", filepath.Base(b.dir)) }
-
 // bundle makes a container's, and a policy.
 func (b *bencher) bundle(dir, runc string) error {
 	root := dir + "/bundle/rootfs"

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"time"
 )
@@ -10,11 +9,6 @@ import (
 var spawned = contestant{"sbx dispatch spawn", func(b *bencher, p place, argv []string) []string {
 	return append([]string{filepath.Join(filepath.Dir(b.sbx), "sbx-dispatch"), "spawn", "--sandbox-spec", "@" + p.spec, "--"}, argv...)
 }}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
 
 // dispatching is the job that tells what a spawn costs beyond the start of the
 // command, which it does not wait for. An sbx that has no sbx-dispatch beside it

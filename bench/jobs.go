@@ -2,46 +2,8 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
-	"time"
-)
-
-// A job is what every contestant does, and the bound of the ratio of the last
-// one named to base.
-type job struct {
-	name   string
-	what   string
-	place  place
-	argv   []string
-	many   int  // at once
-	told   bool // the command prints its own figure
-	rounds int
-	quick  int
-	of     []contestant
-	base   string
-	on     string // the contestant that is judged
-	gate   float64
-	aim    float64
-	minus  bool    // what is judged is the difference to base, not the ratio
-	also   []bound // of further contestants
-	share  bool    // what answering takes of its processor time is told as well
-	before func() error
-	fresh  []string      // what is removed from the workspace before each sample, untimed
-	pause  time.Duration // before each sample, beside the bencher's own
-}
-
-// bound is the bound of a further contestant's ratio to base.
-type bound struct {
-	on        string
-	gate, aim float64
-}
-
-const (
-	forks   = `i=0; while [ $i -lt %d ]; do /bin/true; i=$((i+1)); done`
-	walk    = `tar -cf - tree | cat >/dev/null; find tree -type f -size +1k | cat >/dev/null`
-	compile = `for i in 1 2 3 4 5 6 7 8; do gcc -O1 -c src/f$i.c -o src/f$i.o || exit 1; done; gcc -o src/all src/*.o`
 )
 
 // jobs is the list, in the order they are run.
@@ -71,42 +33,4 @@ func (b *bencher) jobs() ([]job, error) {
 		list = append(list[:1:1], list[2:]...)
 	}
 	return list, err
-}
-
-// tree makes the 50,000 files, once.
-func (b *bencher) tree() error {
-	top := filepath.Join(b.big.workspace, "tree")
-	for d := range 500 {
-		dir := filepath.Join(top, fmt.Sprint(d%10), fmt.Sprint(d))
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return err
-		}
-		for f := range 100 {
-			if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(f)), make([]byte, 64+f*32), 0o644); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// sources makes the 8 files that gcc compiles.
-func (b *bencher) sources() error {
-	dir := filepath.Join(b.own.workspace, "src")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	for i := 1; i <= 8; i++ {
-		text := "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <sys/socket.h>\n"
-		for f := range 60 {
-			text += fmt.Sprintf("int f%d_%d(int n) { char b[64]; snprintf(b, sizeof b, \"%%d\", n); return atoi(b) * %d + (int)strlen(b); }\n", i, f, f)
-		}
-		if i == 1 {
-			text += "int main(void) { return f1_0(0) == 1 ? 0 : 0; }\n"
-		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%d.c", i)), []byte(text), 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -10,57 +10,24 @@ import (
 	"time"
 )
 
-// options are the command line's.
-type options struct {
-	sbx    string
-	bwrap  string
-	quick  bool
-	rounds int
-	settle time.Duration
-	only   *regexp.Regexp
-	json   string
-	gate   bool
-	uid    int
+// helpers are the subcommands by which jobs start this program as a process of theirs; each
+// takes at least one argument.
+var helpers = map[string]func(args []string) error{
+	"refused":  func(args []string) error { refused(args[0]); return nil },
+	"answered": func(args []string) error { answered(args); return nil },
+	"talk":     func(args []string) error { talk(args); return nil },
+	"loop":     func(args []string) error { loop(args); return nil },
+	"contain":  func(args []string) error { return contain(args[0], args[1:]) },
+	"host":     host,
+	"on":       func(args []string) error { return startOn(args[0], args[1:]) },
 }
 
 func main() {
-	if len(os.Args) > 2 && os.Args[1] == "refused" {
-		refused(os.Args[2])
-		return
-	}
-	if len(os.Args) > 2 && os.Args[1] == "answered" {
-		answered(os.Args[2:])
-		return
-	}
-	if len(os.Args) > 2 && os.Args[1] == "talk" {
-		talk(os.Args[2:])
-		return
-	}
-	if len(os.Args) > 2 && os.Args[1] == "loop" {
-		loop(os.Args[2:])
-		return
-	}
 	if len(os.Args) > 1 && os.Args[1] == "nothing" {
 		return
 	}
-	if len(os.Args) > 2 && os.Args[1] == "contain" {
-		if err := contain(os.Args[2], os.Args[3:]); err != nil {
-			fmt.Fprintln(os.Stderr, "contain:", err)
-			os.Exit(1)
-		}
-		return
-	}
-	if len(os.Args) > 2 && (os.Args[1] == "host" || os.Args[1] == "on") {
-		err := error(nil)
-		if os.Args[1] == "host" {
-			err = host(os.Args[2:])
-		} else {
-			err = startOn(os.Args[2], os.Args[3:])
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, os.Args[1]+":", err)
-			os.Exit(1)
-		}
+	if len(os.Args) > 2 && helpers[os.Args[1]] != nil {
+		exitOn(os.Args[1], helpers[os.Args[1]](os.Args[2:]))
 		return
 	}
 	var o options
@@ -80,8 +47,13 @@ func main() {
 	if o.only, err = regexp.Compile(*only); err == nil {
 		err = bench(o, *where)
 	}
+	exitOn("bench", err)
+}
+
+// exitOn ends the program if there is an error, which it prints.
+func exitOn(name string, err error) {
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
+		fmt.Fprintln(os.Stderr, name+":", err)
 		os.Exit(1)
 	}
 }

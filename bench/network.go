@@ -64,9 +64,6 @@ func (b *bencher) networking() ([]job, error) {
 	}, nil
 }
 
-// relay is the program that carries what network.allow lets through.
-const relay = "sbx-egress"
-
 // serve answers one letter: "b" with bulkSize bytes, "s" with one, "r" again and again.
 func serve() (address string, err error) {
 	piece := make([]byte, 256<<10)

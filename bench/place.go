@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"time"
 )
 
 // place is the directories of one caller: a workspace that is a git repository, a
@@ -169,3 +171,30 @@ func copyProgram(from, to string) error {
 	}
 	return out.Close()
 }
+
+// options are the command line's.
+type options struct {
+	sbx    string
+	bwrap  string
+	quick  bool
+	rounds int
+	settle time.Duration
+	only   *regexp.Regexp
+	json   string
+	gate   bool
+	uid    int
+}
+
+// broker is the program that decides and runs the calls of tools.
+const broker = "sbx-broker"
+
+// relay is the program that carries what network.allow lets through.
+const relay = "sbx-egress"
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// memoryDir is a directory of the benchmark's own on a tmpfs.
+func (b *bencher) memoryDir() string { return filepath.Join("/dev/shm", filepath.Base(b.dir)) }

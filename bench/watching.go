@@ -48,15 +48,6 @@ func (b *bencher) answer(call string) job {
 	return j
 }
 
-// makefile makes what make builds of the sources.
-func (b *bencher) makefile() error {
-	if err := b.sources(); err != nil {
-		return err
-	}
-	text := "all: f1.o f2.o f3.o f4.o f5.o f6.o f7.o f8.o\n\tgcc -o all $^\n%.o: %.c\n\tgcc -O1 -c -o $@ $<\n"
-	return os.WriteFile(filepath.Join(b.own.workspace, "src/Makefile"), []byte(text), 0o644)
-}
-
 // archive makes the small files' archive, once.
 func (b *bencher) archive() error {
 	tar := filepath.Join(b.own.workspace, "small.tar")

@@ -18,10 +18,9 @@ type names struct {
 	list   []string
 }
 
-// number assigns a name an address of the pool and tells the supervisor before it returns. ok
-// is false if the pool is full.
-func (r *Relay) number(name string) (n uint32, ok bool) {
-	t := &r.names
+// assign gives a name an address of the pool and reports it to the supervisor before it
+// returns. ok is false if the pool is full.
+func (t *names) assign(name string, c *control) (n uint32, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if n, ok := t.number[name]; ok {
@@ -31,7 +30,7 @@ func (r *Relay) number(name string) (n uint32, ok bool) {
 		return 0, false
 	}
 	n = uint32(len(t.list)) + 1
-	if r.control.send((&wire.Named{N: n, Name: name}).Append(nil)) != nil {
+	if c.send((&wire.Named{N: n, Name: name}).Append(nil)) != nil {
 		return 0, false
 	}
 	if t.number == nil {

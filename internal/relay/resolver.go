@@ -223,7 +223,7 @@ func (s *resolver) address(kind dnsmessage.Type, name string, m *dnsmessage.Mess
 	if kind != dnsmessage.TypeA {
 		return nil
 	}
-	n, ok := s.relay.number(name)
+	n, ok := s.relay.names.assign(name, s.relay.control)
 	if !ok {
 		m.RCode = dnsmessage.RCodeServerFailure
 		return nil

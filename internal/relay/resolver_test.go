@@ -305,13 +305,13 @@ func TestNamesAreBounded(t *testing.T) {
 		t.Errorf("%d names are told, want %d", n, maxTold)
 	}
 	r.names.list = make([]string, maxNames-1)
-	if n, ok := r.number("a.example"); !ok || n != maxNames {
+	if n, ok := r.names.assign("a.example", c); !ok || n != maxNames {
 		t.Errorf("the last name gets %d, %v", n, ok)
 	}
-	if n, ok := r.number("b.example"); ok {
+	if n, ok := r.names.assign("b.example", c); ok {
 		t.Errorf("one more gets %d", n)
 	}
-	if _, ok := r.number("a.example"); !ok {
+	if _, ok := r.names.assign("a.example", c); !ok {
 		t.Error("the last name is forgotten")
 	}
 }
