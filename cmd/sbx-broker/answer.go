@@ -12,10 +12,11 @@ import (
 	"sbx/spec"
 )
 
-// every is how often is looked for questions.
+// every is the interval at which questions are looked for.
 const every = 300 * time.Millisecond
 
-// answer answers one question, or asks a person each that comes until it is interrupted.
+// answer answers one question, or asks a person about each question until it is
+// interrupted.
 func answer(args []string) int {
 	environ := os.Environ()
 	state := audit.StateDir(environ, spec.HomeDir(environ, func() string { return sys.PasswdHome(os.Getuid()) }, spec.HostPaths{}))
@@ -40,7 +41,7 @@ func answer(args []string) int {
 	return exitUsage
 }
 
-// ask asks on the terminal; where there is none it lists what waits.
+// ask asks on the terminal. Without a terminal it lists the questions that wait.
 func ask(state string) int {
 	terminal := sys.IsTerminal(int(os.Stdin.Fd()))
 	lines := bufio.NewScanner(os.Stdin)

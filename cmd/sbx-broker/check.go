@@ -13,7 +13,7 @@ import (
 	"sbx/spec"
 )
 
-// check says what would become of each step.
+// check prints the expected verdict for each step.
 func check(args []string) int {
 	var of, plan string
 	sbx := []string{"check", "--json"}
@@ -76,7 +76,8 @@ func check(args []string) int {
 	return status
 }
 
-// granted is what the specs give, as sbx beside this program says it.
+// granted returns the report of "sbx check": what the specs grant. It prefers the sbx next
+// to this program.
 func granted(args []string) ([]byte, error) {
 	sbx := "sbx"
 	if self, err := os.Executable(); err == nil {

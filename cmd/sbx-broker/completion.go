@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// completion prints what a shell completes the program's words by. It is made from the
-// same table as the help.
+// completion prints a shell's completion script, made from the same table as the help.
 func completion(args []string) int {
 	switch strings.Join(args, " ") {
 	case "bash":
@@ -22,11 +21,12 @@ func completion(args []string) int {
 	return exitOK
 }
 
-// waiting prints the questions that wait, in a shell, and nothing that a shell would read
-// as more than a word.
+// waiting is shell code that prints the ids of the questions that wait, and nothing that a
+// shell would split or expand.
 const waiting = `(sbx-broker answer </dev/null 2>/dev/null | grep -oE '^[A-Za-z0-9-]+')`
 
-// words are a verb's flags, and what a shell offers at each place behind its name.
+// words returns a command's flags, and the words that a shell offers for each of its
+// arguments.
 func (v *verb) words() (flags, places []string) {
 	list := strings.Fields(strings.NewReplacer("[", "", "]", "", "...", "").Replace(v.args))
 	for i := 0; i < len(list); i++ {
@@ -43,7 +43,7 @@ func (v *verb) words() (flags, places []string) {
 	return flags, places
 }
 
-// bashCompletion leaves it to the shell where nothing is offered: files, then.
+// bashCompletion offers files wherever it has no words.
 func bashCompletion() string {
 	var b strings.Builder
 	b.WriteString("_sbx_broker() {\n\tlocal cur=${2-${COMP_WORDS[COMP_CWORD]}} words=\n\tCOMPREPLY=()\n" +

@@ -6,7 +6,7 @@ import (
 	"sbx/spec"
 )
 
-// The exit statuses, which are sbx's.
+// The exit statuses, which are the same as sbx's.
 const (
 	exitOK      = 0
 	exitFailed  = 1 // a step would be denied, or there is no such question
@@ -22,7 +22,7 @@ func complain(lines ...string) {
 	}
 }
 
-// refuse says a problem as sbx does.
+// refuse prints a problem in the form that sbx uses.
 func refuse(err error) int {
 	complain(spec.Told(spec.AsProblems(err)[0])...)
 	return exitRefused

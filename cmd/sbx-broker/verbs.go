@@ -6,10 +6,10 @@ import (
 	"sbx/internal/doc"
 )
 
-// verb is one thing that the program does, with its arguments.
+// verb is a command of the program, with its arguments.
 type verb struct{ name, args, does string }
 
-// verbs are for the help, the manual and the shells.
+// verbs are listed in the help, the manual and the completions.
 var verbs = []verb{
 	{"check", "--broker FILE [--plan FILE] [--spec FILE ...] [--spec-json JSON ...] [--profile NAME]", "say what would become of each step, and run nothing"},
 	{"answer", "[ID yes|no]", "answer a question; without an ID ask on the terminal"},
@@ -42,7 +42,7 @@ func usage() string {
 	return b.String()
 }
 
-// manual is sbx-broker(1).
+// manual returns the page sbx-broker(1).
 func manual() string {
 	var b strings.Builder
 	b.WriteString(".TH SBX\\-BROKER 1\n.SH NAME\nsbx\\-broker \\- run tools for what is in a sandbox, outside of it\n" +

@@ -13,28 +13,28 @@ import (
 	"sbx/internal/broker/wire"
 )
 
-// word is what "sbx-broker answer" says to a broker: an answer, or nothing, which asks
-// for the questions that wait.
+// word is a request of "sbx-broker answer" to a broker: the answer to a question, or an
+// empty request for the questions that wait.
 type word struct {
 	ID  string `json:"id,omitempty"`
 	Yes bool   `json:"yes,omitempty"`
 }
 
-// Question is a call that waits for a person.
+// Question is a call that waits for a person to allow or deny it.
 type Question struct {
 	ID   string `json:"id"`
 	Tool string `json:"tool"`
 	Args string `json:"args"`
-	File string `json:"-"` // the socket at which it is answered
+	File string `json:"-"` // the socket of the broker that asks
 }
 
-// reply is what a broker says to that.
+// reply is a broker's reply to a word.
 type reply struct {
 	Pending  []Question `json:"pending,omitempty"`
 	Answered bool       `json:"answered,omitempty"`
 }
 
-// say tells a broker a word at its socket.
+// say sends a word to the broker at a socket.
 func say(file string, w word) (r reply, err error) {
 	path, done, err := short(file)
 	if err != nil {
@@ -53,13 +53,13 @@ func say(file string, w word) (r reply, err error) {
 	return r, json.NewDecoder(io.LimitReader(c, 1<<20)).Decode(&r)
 }
 
-// Questions are those that wait in the runs of a state folder.
+// Questions returns the questions that wait in the runs of a state directory.
 func Questions(stateDir string) (all []Question) {
 	files, _ := filepath.Glob(filepath.Join(stateDir, "runs", "*", wire.SocketName))
 	for _, file := range files {
 		r, err := say(file, word{})
 		if err != nil {
-			continue // it has ended
+			continue // the broker has ended
 		}
 		for _, q := range r.Pending {
 			q.File = file
@@ -69,7 +69,7 @@ func Questions(stateDir string) (all []Question) {
 	return all
 }
 
-// Answer answers the question.
+// Answer allows or denies the call that waits.
 func (q *Question) Answer(yes bool) error {
 	r, err := say(q.File, word{ID: q.ID, Yes: yes})
 	if err == nil && !r.Answered {
@@ -78,8 +78,8 @@ func (q *Question) Answer(yes bool) error {
 	return err
 }
 
-// short is a path that a socket's address has room for: longer ones by their folder's
-// descriptor, until done is called.
+// short returns a path to the same file that is short enough for a socket's address: a
+// long one goes through the descriptor of its directory, which done closes.
 func short(path string) (at string, done func(), err error) {
 	if len(path) <= 100 {
 		return path, func() {}, nil

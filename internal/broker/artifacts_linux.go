@@ -29,30 +29,30 @@ func (a *Artifact) write(w *doc.Writer) {
 
 const (
 	output     = "/output/"
-	maxOutputs = 10000 // files that are looked at
-	maxListed  = 100   // of the unexpected
+	maxOutputs = 10000 // of the files in /output
+	maxListed  = 100   // of the unexpected files
 )
 
-// stamp is what changes when a file is made or written: nobody sets a ctime.
+// stamp changes whenever a file is created or written: no program can set a ctime.
 type stamp struct {
 	dev, ino    uint64
 	size        int64
 	csec, cnsec int64
 	mode        uint32
-	alone       bool // it has no other name
+	alone       bool // it has no other hard link
 }
 
 func stampOf(st *unix.Stat_t) stamp {
 	return stamp{st.Dev, st.Ino, st.Size, st.Ctim.Sec, st.Ctim.Nsec, st.Mode, st.Nlink == 1}
 }
 
-// outputs is /output as it was before a step.
+// outputs is the state of /output before a step.
 type outputs struct {
-	dir    int // open on the host's folder; -1 for none
+	dir    int // the host's directory, opened; -1 for none
 	before map[string]stamp
 }
 
-// openOutputs looks at the host's folder, where there is one.
+// openOutputs reads the state of the host's directory, if there is one.
 func openOutputs(dir string) (*outputs, error) {
 	o := &outputs{dir: -1}
 	if dir == "" {
@@ -76,13 +76,13 @@ func (o *outputs) close() {
 	}
 }
 
-// beneath opens a path of the folder: no link is followed.
+// beneath opens a path in the directory without following links.
 func (o *outputs) beneath(rel string, flags uint64) (int, error) {
 	how := unix.OpenHow{Flags: flags | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
 	return unix.Openat2(o.dir, rel, &how)
 }
 
-// list gives all files in the folder that are no folders.
+// list returns all files in the directory and below it, without directories.
 func (o *outputs) list() (map[string]stamp, error) {
 	all := map[string]stamp{}
 	for dirs := []string{"."}; len(dirs) > 0; {
@@ -90,7 +90,7 @@ func (o *outputs) list() (map[string]stamp, error) {
 		dirs = dirs[1:]
 		fd, err := o.beneath(rel, unix.O_RDONLY|unix.O_DIRECTORY)
 		if err != nil {
-			continue // it went away, or became a link
+			continue // it was removed, or replaced by a link
 		}
 		d := os.NewFile(uintptr(fd), rel)
 		for {
@@ -123,7 +123,8 @@ func (o *outputs) list() (map[string]stamp, error) {
 	return all, nil
 }
 
-// verify looks at each file that the step was to make, and lists what else it made.
+// verify checks each file that the step was to make, and lists the other files that it
+// made.
 func (o *outputs) verify(expected []document.Artifact) (made []Artifact, unexpected []string, err error) {
 	for i := range expected {
 		m, err := o.one(&expected[i])
@@ -145,8 +146,9 @@ func (o *outputs) verify(expected []document.Artifact) (made []Artifact, unexpec
 	return made, unexpected[:min(len(unexpected), maxListed)], nil
 }
 
-// one looks at a file by one descriptor: what is hashed is what was looked at. It is
-// opened once it is known to be a file: to open a FIFO or a device does something.
+// one checks a file through one descriptor, so that the hashed file is the checked one. It
+// opens the file for reading only once it is known to be a regular file: opening a FIFO or
+// a device has effects.
 func (o *outputs) one(a *document.Artifact) (m Artifact, err error) {
 	rel := a.Path[len(output):]
 	fd, err := o.beneath(rel, unix.O_PATH)

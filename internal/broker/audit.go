@@ -13,27 +13,27 @@ import (
 	"sbx/spec/redact"
 )
 
-// maxShown is how much of a call's arguments a line of the audit shows; their digest is
-// of all.
+// maxShown is how many bytes of a call's arguments a line of the audit shows; their digest
+// covers all of them.
 const maxShown = 4 << 10
 
-// audit is broker.jsonl: a line for each call that was asked, before anything is done,
-// and one for what came of it.
+// audit writes broker.jsonl: for each call one line before anything is done, and one line
+// about its result.
 type audit struct {
 	mu    sync.Mutex
 	file  *os.File
 	lines int64
 	size  int64
-	err   error // the first; no line is written after it
+	err   error // the first error; no line is written after it
 }
 
-// openAudit makes the file in a run's folder.
+// openAudit creates the file in a run's directory.
 func openAudit(dir string) (*audit, error) {
 	file, err := os.OpenFile(filepath.Join(dir, wire.AuditFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 	return &audit{file: file}, err
 }
 
-// line writes one. After an error there is none any more.
+// line writes one line, unless an earlier one has failed.
 func (a *audit) line(event, id string, members func(w *doc.Writer)) error {
 	w := &doc.Writer{}
 	w.Open('{')
@@ -50,13 +50,13 @@ func (a *audit) line(event, id string, members func(w *doc.Writer)) error {
 			a.lines++
 			return nil
 		}
-		_ = a.file.Truncate(a.size - int64(n)) // a part of a line is none
+		_ = a.file.Truncate(a.size - int64(n)) // the file must not end in a partial line
 		a.err = errors.New("the audit cannot be written: " + err.Error())
 	}
 	return a.err
 }
 
-// count is how many lines there are.
+// count returns the number of lines.
 func (a *audit) count() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -65,7 +65,7 @@ func (a *audit) count() int64 {
 
 func now() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000000Z") }
 
-// asked is the line before a call.
+// asked writes the line before a call.
 func (b *Broker) asked(call *document.Call, v *Verdict) error {
 	return b.audit.line("asked", v.id, func(w *doc.Writer) {
 		w.KeyText("step", v.step)
@@ -80,7 +80,7 @@ func (b *Broker) asked(call *document.Call, v *Verdict) error {
 	})
 }
 
-// done is the line behind it.
+// done writes the line about a call's result.
 func (b *Broker) done(v *Verdict, r *Result, why string) error {
 	return b.audit.line("done", v.id, func(w *doc.Writer) {
 		if r.Status.Set {

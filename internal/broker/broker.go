@@ -15,7 +15,7 @@ import (
 	"sbx/spec"
 )
 
-// Broker is one execution's.
+// Broker decides and carries out the calls of one execution's tools.
 type Broker struct {
 	*decider
 	executor  *executor
@@ -23,22 +23,22 @@ type Broker struct {
 	redactor  *Redactor
 	audit     *audit
 	tell      func(wire.Message)
-	token     [32]byte // its hash
+	token     [32]byte // the token's hash
 	until     time.Time
-	over      chan struct{} // closed at the end
+	over      chan struct{} // closed at the end of the execution
 
-	mu sync.Mutex // of what follows, and of the decider
+	mu sync.Mutex // guards the following fields and the decider
 	progress
 }
 
-// progress is how far an execution is.
+// progress is the state of an execution.
 type progress struct {
-	failed string // why no call is allowed any more
+	failed string // why no further call is allowed
 	calls  int64
 	counts []wire.Count
 }
 
-// New makes the broker of an execution, or says why there can be none.
+// New makes the broker of an execution, or returns the problem for which it refuses to.
 func New(start *wire.Start, environ []string, tell func(wire.Message)) (*Broker, *spec.Problem) {
 	d, p := judging(start)
 	if p != nil {
@@ -71,7 +71,7 @@ func New(start *wire.Start, environ []string, tell func(wire.Message)) (*Broker,
 	return b, nil
 }
 
-// Open makes what the broker writes, before which no call is decided.
+// Open creates the broker's files. No call is decided before.
 func (b *Broker) Open() *spec.Problem {
 	var err error
 	if err = os.Mkdir(filepath.Join(b.start.RunDir, "broker"), 0o700); err == nil {
@@ -83,7 +83,7 @@ func (b *Broker) Open() *spec.Problem {
 	return nil
 }
 
-// Ready is what sbx is told of it.
+// Ready returns the message to sbx that the broker is ready.
 func (b *Broker) Ready() *wire.Ready {
 	r := &wire.Ready{BrokerSHA256: b.doc.SHA256, Required: b.doc.Required}
 	if b.plan != nil {
@@ -95,7 +95,7 @@ func (b *Broker) Ready() *wire.Ready {
 	return r
 }
 
-// takeSecrets takes the credentials: the caller's variables, and files of the caller's.
+// takeSecrets reads the credentials from the caller's variables and files.
 func (b *Broker) takeSecrets(environ []string) (map[string]string, *spec.Problem) {
 	secrets, all := map[string]string{}, []string(nil)
 	for _, s := range b.doc.Secrets {
@@ -132,7 +132,7 @@ func (b *Broker) takeSecrets(environ []string) (map[string]string, *spec.Problem
 	return secrets, nil
 }
 
-// inherited is what a tool's sbx gets of the broker's variables.
+// inherited returns those of the broker's variables that the sbx of a tool gets.
 func inherited(environ []string, search string) (all []string) {
 	if search != "" {
 		all = append(all, "PATH="+search)
@@ -145,21 +145,21 @@ func inherited(environ []string, search string) (all []string) {
 	return all
 }
 
-// open tells whether anything may still be started.
+// open reports whether calls may still be started.
 func (b *Broker) open() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.failed == ""
 }
 
-// fail says that no call is allowed any more.
+// fail denies all further calls.
 func (b *Broker) fail(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.close(err)
 }
 
-// close is fail, of one who has the lock.
+// close does the same for a caller that holds the lock.
 func (b *Broker) close(err error) {
 	if b.failed == "" {
 		b.failed = err.Error()
@@ -170,7 +170,7 @@ func (b *Broker) close(err error) {
 // count counts a call.
 func (b *Broker) count(tool string, denied bool) {
 	if b.doc.Tool(tool) == nil {
-		tool = "" // whose names there may be any number of
+		tool = "" // callers may invent any number of names
 	}
 	i := 0
 	for i < len(b.counts) && b.counts[i].Tool != tool {
@@ -185,7 +185,7 @@ func (b *Broker) count(tool string, denied bool) {
 	}
 }
 
-// End ends what runs, and sums up.
+// End ends all running tools and returns the summary.
 func (b *Broker) End() *wire.Summary {
 	b.mu.Lock()
 	if b.failed == "" {
@@ -204,7 +204,7 @@ func (b *Broker) End() *wire.Summary {
 	return s
 }
 
-// Could are the tools of which some call might be allowed.
+// Could returns the tools of which some call may still be allowed.
 func (b *Broker) Could() (all []*document.Tool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// local tells whether a request names the broker by the loopback, and comes from no page
-// of anywhere else: a browser inside must not be led here.
+// local reports whether a request addresses the broker by the loopback and comes from no
+// web page of another origin: a page in a browser inside must not reach the broker.
 func local(r *http.Request) bool {
 	port := ""
 	if at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
@@ -28,7 +28,7 @@ func local(r *http.Request) bool {
 	return named(r.Host) && len(origins) == 1 && plain && from == r.Host
 }
 
-// bearer is the token of a request; "" where it has none.
+// bearer returns the token of a request; "" for none.
 func bearer(r *http.Request) string {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {

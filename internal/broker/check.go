@@ -7,7 +7,7 @@ import (
 	"sbx/spec"
 )
 
-// Checked is what would become of a step, or of a tool where there is no plan.
+// Checked is the expected verdict for a step of a plan or, without a plan, for a tool.
 type Checked struct {
 	Name, Tool string
 	Verdict    string
@@ -16,8 +16,8 @@ type Checked struct {
 	AllowWith  string
 }
 
-// Check says what would become of each step of a plan, as if all before it had been
-// done, and of each tool where there is none. It runs nothing and needs no secret.
+// Check returns the verdict for each step of a plan, as if all earlier steps had been
+// done; without a plan, for each tool. It runs nothing and needs no secrets.
 func Check(start *wire.Start, environ []string) ([]Checked, *spec.Problem) {
 	b, p := judging(start)
 	if p == nil {
@@ -66,7 +66,7 @@ func (d *decider) checkTools() (all []Checked) {
 	return all
 }
 
-// checkTool says whether some call of a tool could be allowed.
+// checkTool says whether any call of a tool can be allowed.
 func (d *decider) checkTool(t *document.Tool) Checked {
 	if no := d.never(t); no != nil {
 		return Checked{Name: t.Name, Tool: t.Name, Verdict: policy.Deny.String(), Rule: no.rule, Reason: no.reason, AllowWith: no.with}

@@ -18,11 +18,11 @@ import (
 	"sbx/internal/sys"
 )
 
-// Connect carries MCP over stdio, a message a line, to the broker of the sandbox that it
-// runs in, and the answers back, until in ends.
+// Connect carries MCP messages, one a line, from in to the broker of the sandbox in which
+// it runs, and the replies to out, until in ends.
 func Connect(in io.Reader, out io.Writer, environ []string) error {
 	at := sys.Variable(environ, wire.URLVariable)
-	if at == "" { // an agent may hand none of its variables on
+	if at == "" { // an agent may not pass its variables to the programs it starts
 		at = "http://127.0.0.1:" + strconv.Itoa(wire.Port)
 		if _, err := os.Stat(wire.SocketFile); err == nil {
 			at = "unix:" + wire.SocketFile
@@ -67,7 +67,7 @@ func Connect(in io.Reader, out io.Writer, environ []string) error {
 	return lines.Err()
 }
 
-// post sends a message and gives what answers it, on one line; nil for nothing.
+// post sends a message and returns the reply on one line; nil for none.
 func post(client *http.Client, at, token string, line []byte) []byte {
 	req, err := http.NewRequest(http.MethodPost, at, bytes.NewReader(line))
 	if err != nil {
@@ -92,7 +92,7 @@ func post(client *http.Client, at, token string, line []byte) []byte {
 	return one.Bytes()
 }
 
-// failure answers a request that the broker did not.
+// failure is the error reply to a request that did not reach the broker.
 func failure(line []byte, why string) []byte {
 	var m struct {
 		ID json.RawMessage `json:"id"`

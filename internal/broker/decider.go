@@ -10,18 +10,18 @@ import (
 	"sbx/spec"
 )
 
-// decider decides by the documents and by what was done so far. It can run nothing. Who
-// has it holds the lock of the broker, where there is one.
+// decider decides calls by the documents and by the calls so far. It cannot run anything.
+// Its user holds the broker's lock, if there is a broker.
 type decider struct {
 	*walls
 	doc      *document.Broker
-	plan     *document.Plan            // nil for none
+	plan     *document.Plan            // nil if there is none
 	policies map[string]*policy.Policy // by tool
 	steps    []state
 	used     []policy.Used // by rule
 }
 
-// state is what became of a step.
+// state is the state of a plan's step.
 type state uint8
 
 const (
@@ -31,7 +31,7 @@ const (
 	failed // it may be tried again
 )
 
-// judging makes what decides.
+// judging makes a decider from the documents of a start.
 func judging(start *wire.Start) (*decider, *spec.Problem) {
 	d := &decider{walls: &walls{start: start}, policies: map[string]*policy.Policy{}}
 	var err error
@@ -54,8 +54,8 @@ func judging(start *wire.Start) (*decider, *spec.Problem) {
 	return d, nil
 }
 
-// readPlan reads the plan, whose tools there must be, and whose capabilities the
-// sandbox's spec must give.
+// readPlan reads the plan. Its tools must exist, and the sandbox's spec must grant its
+// capabilities.
 func (d *decider) readPlan() *spec.Problem {
 	if d.start.Plan == nil {
 		return nil
@@ -88,7 +88,7 @@ func (d *decider) readPlan() *spec.Problem {
 	return nil
 }
 
-// problem is an error of a document's.
+// problem makes a problem of the error in a document.
 func problem(err error, do string) *spec.Problem {
 	p := spec.AsProblems(err)[0]
 	p.Do = do

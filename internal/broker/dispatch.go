@@ -13,7 +13,7 @@ import (
 	"sbx/internal/broker/wire"
 )
 
-// Dispatch is the one way for a call: what it returns is all that the caller learns.
+// Dispatch is the only way for a call. The caller learns nothing beyond the Result.
 func (b *Broker) Dispatch(token string, call *document.Call) *Result {
 	if !b.Authentic(token) {
 		return &Result{Kind: NoToken, Reason: "no token of this execution"}
@@ -45,14 +45,14 @@ func (b *Broker) Dispatch(token string, call *document.Call) *Result {
 	return r
 }
 
-// Authentic tells whether a token is the execution's and holds.
+// Authentic reports whether a token is the execution's and has not expired.
 func (b *Broker) Authentic(token string) bool {
 	sum := sha256.Sum256([]byte(token))
 	same := subtle.ConstantTimeCompare(sum[:], b.token[:]) == 1
 	return same && time.Now().Before(b.until)
 }
 
-// decide decides a call, takes its step and writes the line ahead.
+// decide decides a call, marks its step as running and writes the audit's line about it.
 func (b *Broker) decide(call *document.Call) *Verdict {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -62,7 +62,7 @@ func (b *Broker) decide(call *document.Call) *Verdict {
 		v.kind, v.rule, v.reason = Closed, "audit", b.failed
 		return v
 	}
-	if b.calls > b.doc.MaxCalls { // which have no line: or a loop would fill the disk
+	if b.calls > b.doc.MaxCalls { // these have no line in the audit: a loop would fill the disk
 		v.rule, v.reason, v.allowWith = "max_calls", "the execution has made all of its calls", "max_calls: more in the Broker document"
 		return v
 	}
@@ -85,7 +85,7 @@ func (b *Broker) decide(call *document.Call) *Verdict {
 		v.effect, v.kind, v.rule, v.reason, v.allowed = policy.Deny, Closed, "audit", err.Error(), nil
 		return v
 	}
-	if v.effect != policy.Deny { // taken before anybody else can ask
+	if v.effect != policy.Deny { // the step is taken under the lock, before another call can ask for it
 		v.allowed = r
 		b.executor.running.Add(1)
 		if r.step >= 0 {
@@ -96,7 +96,7 @@ func (b *Broker) decide(call *document.Call) *Verdict {
 	return v
 }
 
-// ask has a person answer, and settles the verdict.
+// ask has a person decide, and puts the answer into the verdict.
 func (b *Broker) ask(v *Verdict) {
 	yes, by := b.questions.ask(v)
 	if err := b.audit.line("answered", v.id, answer(yes, by)); err != nil {
@@ -111,7 +111,7 @@ func (b *Broker) ask(v *Verdict) {
 	v.reason, v.allowWith = "a person was asked: "+by, "sbx-broker answer "+v.id+" yes, when it asks again"
 }
 
-// release gives back what a call took that does not come about.
+// release gives back the step and the count of a call that is not carried out.
 func (b *Broker) release(v *Verdict) *request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -122,7 +122,7 @@ func (b *Broker) release(v *Verdict) *request {
 	return nil
 }
 
-// settle notes what came of a call that ran.
+// settle notes the result of a call that ran.
 func (b *Broker) settle(v *Verdict, r *Result) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -135,7 +135,7 @@ func (b *Broker) settle(v *Verdict, r *Result) {
 	}
 }
 
-// decided counts a call and tells sbx of it.
+// decided counts a call and reports it to sbx.
 func (b *Broker) decided(v *Verdict) {
 	b.mu.Lock()
 	denied := v.effect != policy.Allow
@@ -147,7 +147,7 @@ func (b *Broker) decided(v *Verdict) {
 	}
 }
 
-// id is the next call's: a number behind the last part of the run's own.
+// nextID returns the next call's id: the last part of the run's id, and a number.
 func (b *Broker) nextID() string {
 	b.calls++
 	tail := b.start.Execution[strings.LastIndexByte(b.start.Execution, '-')+1:]

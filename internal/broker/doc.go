@@ -1,9 +1,10 @@
-// Package broker decides the calls of one execution and carries them out: what runs in
-// the sandbox holds no credential and calls no tool; it asks here, by a token.
+// Package broker decides the calls that the tools of one execution make, and carries them
+// out: a process in the sandbox holds no credential and runs no tool itself; it sends a
+// call to the broker, with a token.
 //
-// There is one way: Dispatch. It rebuilds what is known of the call from the broker's own
-// state, asks both engines (packages caps and policy), writes the audit's line ahead,
-// asks a person where a rule says so, executes, looks at the artifacts, removes the
-// secrets and writes what came of it. What executes takes a Verdict, which dispatch.go
-// alone makes. Both doors, plain HTTP and MCP, lead there.
+// There is one way: Dispatch. It makes a request from the broker's own state, asks both
+// engines (packages grant and policy), writes the audit's line about the call, asks a
+// person if a rule demands it, executes the call, checks the artifacts, removes the secrets
+// and writes the audit's line about the result. The executor takes a Verdict, and only
+// dispatch.go makes one that allows. Both doors, plain HTTP and MCP, lead there.
 package broker

@@ -13,7 +13,7 @@ import (
 	"sbx/internal/doc"
 )
 
-// Serve answers at the sandbox's sockets until they are closed.
+// Serve answers at the sandbox's sockets until the server is closed.
 func (b *Broker) Serve(sockets []net.Listener) *http.Server {
 	s := &http.Server{Handler: newDoors(b), ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime, IdleTimeout: idleTime,
 		MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0), ConnContext: withConn, ConnState: answered}
@@ -24,7 +24,7 @@ func (b *Broker) Serve(sockets []net.Listener) *http.Server {
 	return s
 }
 
-// doors lead all to Dispatch.
+// doors are the two protocols, plain HTTP and MCP; both lead to Dispatch.
 type doors struct {
 	*Broker
 	mcp http.Handler
@@ -36,8 +36,8 @@ func newDoors(b *Broker) http.Handler {
 	return d
 }
 
-// ServeHTTP refuses who comes from elsewhere before the token is looked at, and who has
-// none before anything else is read.
+// ServeHTTP rejects requests from other origins before it looks at the token, and requests
+// without the token before it reads anything else.
 func (d *doors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !local(r) {
 		refuse(w, http.StatusForbidden, "the broker answers at 127.0.0.1 alone, and to no web page")
@@ -61,8 +61,8 @@ func (d *doors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// post reads the body, which is JSON as documents are: within its bounds, and no key
-// there twice.
+// post reads the body and passes it on. The body is read as strictly as documents are: it
+// is bounded, and no key occurs twice.
 func (d *doors) post(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	large := &http.MaxBytesError{}
@@ -97,7 +97,7 @@ func (d *doors) post(w http.ResponseWriter, r *http.Request) {
 var statuses = [...]int{Allowed: http.StatusOK, NoToken: http.StatusUnauthorized, NoTool: http.StatusNotFound, BadArgs: http.StatusBadRequest,
 	Forbidden: http.StatusForbidden, Busy: http.StatusServiceUnavailable, Broken: http.StatusBadGateway, Closed: http.StatusServiceUnavailable}
 
-// tools lists what could be allowed.
+// tools lists the tools that may still be allowed.
 func (d *doors) tools(w http.ResponseWriter) {
 	list := []map[string]any{}
 	for _, t := range d.Could() {

@@ -12,11 +12,10 @@ import (
 	"sbx/internal/broker/document"
 )
 
-// invalidParams is what JSON-RPC calls arguments and names that are none.
+// invalidParams is JSON-RPC's code for invalid arguments and unknown names.
 const invalidParams = -32602
 
-// overMCP is the same way for those who speak MCP. It keeps no session: each request has
-// its token.
+// overMCP serves MCP. It keeps no session: each request has its token.
 func (d *doors) overMCP() http.Handler {
 	s := mcp.NewServer(&mcp.Implementation{Name: "sbx", Version: "1"}, &mcp.ServerOptions{
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, PageSize: 1000, SupportedProtocolVersions: versions()})
@@ -28,14 +27,14 @@ func (d *doors) overMCP() http.Handler {
 		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: true})
 }
 
-// versions are those of the protocol that "sbx-broker connect" can carry: from 2026 on
-// a request over HTTP has headers that one over stdio has not.
+// versions returns the protocol versions that "sbx-broker connect" can carry: from 2026
+// on, a request over HTTP has headers that a request over stdio lacks.
 func versions() []string {
 	return slices.DeleteFunc(mcp.SupportedProtocolVersions(), func(v string) bool { return v >= "2026" })
 }
 
-// receive leaves out of tools/list what could not be allowed, and has a call of an
-// unknown tool decided as any other: the library would answer it before any handler.
+// receive removes from tools/list the tools that cannot be allowed, and has Dispatch
+// decide a call of an unknown tool: the library would reply to it before any handler.
 func (d *doors) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if call, ok := req.(*mcp.CallToolRequest); ok && d.doc.Tool(call.Params.Name) == nil {
@@ -59,7 +58,7 @@ func (d *doors) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// callMCP is one call.
+// callMCP carries out one tools/call.
 func (d *doors) callMCP(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	args, err := document.ReadArgs(req.Params.Arguments)
 	if err != nil {

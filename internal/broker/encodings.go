@@ -6,23 +6,23 @@ import (
 	"unicode/utf16"
 )
 
-// encoding is a way in which tools write a secret. It is looked for unit by unit: what
-// reads the next unit of a text takes each of the spellings that there are for it, so
-// that one row is for all their mixtures.
+// encoding is a way in which tools write a secret. It is recognized unit by unit: next
+// reads any spelling of the next unit of a text, so one row covers all mixtures of
+// spellings.
 type encoding struct {
 	name, why string
-	units     func(secret string) []string // what a text must have, one after the other; any of these
+	units     func(secret string) []string // alternatives: the units that a text must have in a row
 	next      next
-	gaps      string // what may stand between two units
+	gaps      string // the bytes that may stand between two units
 }
 
-// next reads the first unit of b, which is not empty, and how long it is there: 0 where b
-// begins with none, more where b ends too soon to tell.
+// next reads the first unit of b, which is not empty, and returns its length there: 0 if b
+// does not begin with a unit, more if b ends too early to tell.
 type next func(b []byte) (unit string, n int)
 
 const more = -1
 
-// encodings are those that are known: what is none of them passes.
+// encodings are the recognized encodings. A secret in any other one is not redacted.
 var encodings = []encoding{
 	{"plain", "most tools write what they were given", whole, plain, ""},
 	{"escaped", `JSON, and what quotes a text as C does: \/, \u0041, \x41 or \101 for any character`, whole, backslash, ""},
@@ -32,13 +32,13 @@ var encodings = []encoding{
 	{"base64", "headers, files in JSON, PEM: both alphabets, at each of the three places that a byte can have in it, wrapped at any column", threeWays, base64Char, " \t\r\n"},
 }
 
-// maxGap is how much may stand between two units: a line's end and an indentation.
+// maxGap is how many bytes may stand between two units: a line end and an indentation.
 const maxGap = 64
 
 func whole(secret string) []string { return []string{secret} }
 
-// threeWays are the characters that a secret alone decides, behind no, one and two other
-// bytes: those it shares with its neighbours are left out.
+// threeWays returns, for a secret behind 0, 1 and 2 other bytes, the base64 characters
+// that depend on the secret alone, without those that it shares with its neighbours.
 func threeWays(secret string) (all []string) {
 	for before := range 3 {
 		text := base64.RawStdEncoding.EncodeToString([]byte(strings.Repeat("\x00", before) + secret))
@@ -47,7 +47,7 @@ func threeWays(secret string) (all []string) {
 	return all
 }
 
-// oneByte are the texts of one byte, without an allocation for each.
+// oneByte has the text of each byte, to avoid an allocation for each.
 var oneByte = func() (all [256]string) {
 	for i := range all {
 		all[i] = string([]byte{byte(i)})
@@ -57,7 +57,7 @@ var oneByte = func() (all [256]string) {
 
 func plain(b []byte) (string, int) { return oneByte[b[0]], 1 }
 
-// digits reads n digits of base 16 or less; more where b ends before them.
+// digits reads n digits of a base up to 16; length is more if b ends before them.
 func digits(b []byte, n int, base uint32) (v uint32, length int) {
 	for i := range n {
 		if i == len(b) {
@@ -72,7 +72,7 @@ func digits(b []byte, n int, base uint32) (v uint32, length int) {
 	return v, n
 }
 
-// escapes are the characters that a backslash before another letter stands for.
+// escapes are the characters that a backslash and another letter stand for.
 var escapes = map[byte]string{'a': "\a", 'b': "\b", 'e': "\x1b", 'f': "\f", 'n': "\n", 'r': "\r", 't': "\t", 'v': "\v"}
 
 func backslash(b []byte) (string, int) {
@@ -98,7 +98,7 @@ func backslash(b []byte) (string, int) {
 	return oneByte[b[1]], 2 // \/ \" \\ and their like
 }
 
-// suffixUnit is a unit whose digits stand behind some characters.
+// suffixUnit is a unit whose n digits follow some other characters.
 func suffixUnit(before, n int, unit string) (string, int) {
 	if n <= 0 {
 		return "", n
@@ -106,7 +106,7 @@ func suffixUnit(before, n int, unit string) (string, int) {
 	return unit, before + n
 }
 
-// unicode reads \u0041, and two of them that are one character.
+// unicode reads \u0041, and two of them that form one character.
 func unicode(b []byte) (string, int) {
 	v, n := digits(b[2:], 4, 16)
 	if n <= 0 || !utf16.IsSurrogate(rune(v)) {
@@ -158,8 +158,8 @@ func base64Char(b []byte) (string, int) {
 	return "", 0
 }
 
-// gap is how long what stands between two units is at the front of b: a line's end may be
-// escaped for JSON.
+// gap returns the length of the gap at the front of b; a line end may be escaped as in
+// JSON.
 func gap(b []byte, of string) (n int) {
 	for of != "" && n < len(b) && n < maxGap {
 		switch {

@@ -12,9 +12,9 @@ import (
 )
 
 // fits refuses a tool whose own spec would let none of its calls start, and a step whose
-// call it would not: one is no wider than what the sandbox writes, and holds what the
-// call needs. That is the order by which documents narrow each other, asked before the
-// start; what depends on arguments that no plan has is known at the call.
+// call it would not let start: a spec must allow no more than the sandbox can write, and
+// at least what the call needs. It applies the order of narrowing documents before the
+// start. Arguments that the plan does not have are checked at the call.
 func (d *decider) fits(environ []string) *spec.Problem {
 	for _, t := range d.doc.Tools {
 		if why := d.misfit(t, t.Fixed(), environ); why != "" {
@@ -29,7 +29,7 @@ func (d *decider) fits(environ []string) *spec.Problem {
 		}
 		r, no := d.rebuild(&document.Call{Tool: s.Tool, Args: s.Args})
 		if no != nil {
-			continue // which is told of the call
+			continue // the call reports that
 		}
 		if why := d.misfit(r.tool, r.needed, environ); why != "" {
 			on := doc.Error{Name: d.plan.Name, Pos: s.At}
@@ -41,13 +41,13 @@ func (d *decider) fits(environ []string) *spec.Problem {
 
 const fitHelp = "the tool's spec has no more than what the sandbox writes, and at least what the tool needs"
 
-// misfit is why the documents of a call's own sandbox do not narrow each other; "" where
-// they do. Without a spec of the tool's they are made to.
+// misfit returns why the documents of a call's own sandbox do not narrow one another; ""
+// if they do. Without a spec of the tool's own they always do.
 func (w *walls) misfit(t *document.Tool, needed []caps.Cap, environ []string) string {
 	if t.Spec == nil {
 		return ""
 	}
-	if t.Files == nil { // only looked at
+	if t.Files == nil { // nothing is started: sbx-broker check
 		named := *t
 		named.Files = []string{t.Program()}
 		t = &named
@@ -75,17 +75,18 @@ func (w *walls) misfit(t *document.Tool, needed []caps.Cap, environ []string) st
 		return ""
 	}
 	for _, p := range spec.AsProblems(err) {
-		if p.Help == spec.NarrowHelp { // not what the host lacks: that is told of the call
+		if p.Help == spec.NarrowHelp { // what the host lacks is reported by the call
 			return p.Error()
 		}
 	}
 	return ""
 }
 
-// expected is the host with a directory wherever nothing is: a step before may make it.
+// expected is the host with a directory wherever nothing exists, since an earlier step may
+// create it.
 type expected struct{ spec.HostPaths }
 
-// Lstat looks at a path of the host's.
+// Lstat looks at a path of the host.
 func (e expected) Lstat(path string) (spec.Info, error) {
 	info, err := e.HostPaths.Lstat(path)
 	if err == spec.NoEntry {

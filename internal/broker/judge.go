@@ -9,7 +9,8 @@ import (
 	"sbx/internal/doc"
 )
 
-// steps are those that a call may be, of which one is next; -1 for none of a plan.
+// candidates returns the steps of the plan that a call may be; -1 stands for no step of a
+// plan.
 func (d *decider) candidates(call *document.Call) ([]int, *denial) {
 	if d.plan.AnyCall() {
 		return []int{-1}, nil
@@ -48,7 +49,7 @@ func (d *decider) candidates(call *document.Call) ([]int, *denial) {
 	return nil, &denial{Forbidden, "plan", orDone("the plan has no such step", past), "steps: {id: NAME, tool_name: " + doc.Quote(call.Tool) + "}"}
 }
 
-// orDone says that the step was done already, where one like the call was.
+// orDone adds to a reason that a step like the call was done already, if past is one.
 func orDone(reason, past string) string {
 	if past != "" {
 		return "the step " + past + " is done already; " + reason
@@ -56,8 +57,8 @@ func orDone(reason, past string) string {
 	return reason
 }
 
-// judge asks both engines about the request as the step i, and fills in what the step
-// says.
+// judge asks both engines about the request as step i, and fills in what that step
+// prescribes.
 func (d *decider) judge(r *request, call *document.Call, i int) (policy.Decision, *denial) {
 	r.step, r.requested, r.artifacts = i, r.needed, call.Artifacts
 	asked, has := call.Caps, call.HasCaps
@@ -86,7 +87,8 @@ func (d *decider) judge(r *request, call *document.Call, i int) (policy.Decision
 	return d.policies[r.tool.Name].Decide(r.argument, d.used), nil
 }
 
-// lacks is why the sandbox does not give what a call needs; nil where it does.
+// lacks returns the denial of a call that needs more than the sandbox has; nil if it does
+// not.
 func (d *decider) lacks(needed, requested []caps.Cap) *denial {
 	lack := d.granted.Check(needed, requested)
 	if lack == nil {
@@ -96,7 +98,8 @@ func (d *decider) lacks(needed, requested []caps.Cap) *denial {
 	return &denial{Forbidden, "capabilities", reason, with}
 }
 
-// never is why no call of a tool can be allowed; nil where that depends on its arguments.
+// never returns the reason why no call of a tool can be allowed; nil if that depends on
+// its arguments.
 func (d *decider) never(t *document.Tool) *denial {
 	fixed := t.Fixed()
 	no := d.lacks(fixed, fixed)
@@ -106,7 +109,7 @@ func (d *decider) never(t *document.Tool) *denial {
 	return no
 }
 
-// engines asks both engines about each step that the call may be, until one passes.
+// engines asks both engines about each step that the call may be, until one is allowed.
 func (d *decider) engines(v *Verdict, r *request, call *document.Call) *denial {
 	steps, denied := d.candidates(call)
 	for n, i := range steps {
@@ -125,7 +128,7 @@ func (d *decider) engines(v *Verdict, r *request, call *document.Call) *denial {
 	return denied
 }
 
-// planned tells whether a step of the plan that is not done is a call of the tool.
+// planned reports whether a call of the tool is a step of the plan that is not done yet.
 func (d *decider) planned(tool string) bool {
 	if d.plan.AnyCall() {
 		return true

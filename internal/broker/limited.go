@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// The bounds of the doors.
+// The bounds of what a door accepts.
 const (
 	maxConns  = 64
 	maxHeader = 16 << 10
 	maxBody   = 1 << 20
 
 	headerTime = 5 * time.Second  // for the headers of a request
-	bodyTime   = 10 * time.Second // for all of it
-	idleTime   = 10 * time.Second // between two of them
-	answerTime = 10 * time.Second // for a part of an answer to be read
+	bodyTime   = 10 * time.Second // for a whole request
+	idleTime   = 10 * time.Second // between two requests
+	answerTime = 10 * time.Second // for the client to read a part of a response
 )
 
-// places are those of connections, of which there is a number at once. One that makes no
-// call gives way to a new one, the oldest first: who opens a thousand and says nothing
-// keeps nobody out.
+// places bounds the number of open connections. A new connection takes the place of the
+// oldest one that makes no call, so that a client that opens a thousand and sends nothing
+// blocks nobody.
 type places struct {
 	most     int
-	patience time.Duration // with who reads no answer
+	patience time.Duration // how long a client may take to read a response
 
 	mu    sync.Mutex
 	freed *sync.Cond
@@ -57,9 +57,9 @@ func (p *places) take(c net.Conn) *slot {
 	return h
 }
 
-// limited is a listener whose connections have places. The library's own keeps the server
-// from ending its side of a connection first, so that an answer to too long a request is
-// lost.
+// limited is a listener whose connections have places. The listener of
+// golang.org/x/net/netutil hides CloseWrite, so that the server could not end its side
+// first, and the response to a request that is too long would be lost.
 type limited struct {
 	net.Listener
 	places *places
@@ -78,11 +78,11 @@ func (l limited) Accept() (net.Conn, error) {
 type slot struct {
 	net.Conn
 	places *places
-	calls  bool // it makes a call, and keeps its place until that is answered
+	calls  bool // it makes a call and keeps its place until the response is sent
 }
 
-// Write waits no longer than the places' patience for the other side to read. The
-// server's own deadline would begin with the request, and a call may take long.
+// Write gives the client at most places.patience to read. The server's own write deadline
+// would count from the request, and a call may take long.
 func (c *slot) Write(b []byte) (int, error) {
 	_ = c.Conn.SetWriteDeadline(time.Now().Add(c.places.patience))
 	return c.Conn.Write(b)
@@ -97,7 +97,7 @@ func (c *slot) Close() error {
 	return c.Conn.Close()
 }
 
-// CloseWrite ends what is sent, and lets what comes be read.
+// CloseWrite ends the sending side; the receiving side stays open.
 func (c *slot) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -105,8 +105,8 @@ func (c *slot) CloseWrite() error {
 	return nil
 }
 
-// call keeps a request's place until it is answered; it is false where that was given
-// away already.
+// call keeps a request's place until its response is sent; it returns false if the place
+// was given to another connection.
 func call(r *http.Request) bool {
 	c := r.Context().Value(connKey{}).(*slot)
 	c.places.mu.Lock()
@@ -115,14 +115,14 @@ func call(r *http.Request) bool {
 	return c.calls
 }
 
-// connKey is where a request has its connection.
+// connKey is the context key of a request's connection.
 type connKey struct{}
 
 func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// answered lets a connection whose answer was sent give way.
+// answered frees a connection for others once its response is sent.
 func answered(c net.Conn, s http.ConnState) {
 	if h := c.(*slot); s == http.StateIdle {
 		h.places.mu.Lock()

@@ -15,9 +15,9 @@ import (
 	"sbx/wrap/host"
 )
 
-// findProgram finds a tool's program along search, once: each call starts that file. A
-// tool is refused whose program is not there, or is reached by anything that the sandbox
-// can write.
+// findProgram searches a tool's program in the directories of search, once: each call
+// starts that file. It refuses a tool whose program is missing, or is reached through
+// anything that the sandbox can write.
 func (w *walls) findProgram(t *document.Tool, search string) *spec.Problem {
 	name := t.Program()
 	refuse := func(why, help string) *spec.Problem {
@@ -56,7 +56,7 @@ func (w *walls) findProgram(t *document.Tool, search string) *spec.Problem {
 	return nil
 }
 
-// runs tells whether what env runs is among the hops.
+// runs reports whether the program that env runs is among the hops.
 func runs(hops []host.Hop) bool {
 	for _, h := range hops {
 		if h.How == "env runs" {
@@ -66,8 +66,8 @@ func runs(hops []host.Hop) bool {
 	return false
 }
 
-// search is PATH without the directories that are relative, and those whose programs may
-// be the sandbox's.
+// search returns PATH without relative directories and without those whose programs the
+// sandbox may have put there.
 func (w *walls) search(dirs string) string {
 	var all []string
 	for _, dir := range filepath.SplitList(dirs) {
@@ -78,8 +78,8 @@ func (w *walls) search(dirs string) string {
 	return strings.Join(all, ":")
 }
 
-// foreign is what the sandbox can write of all that is looked up on the way to a file of
-// the host's, links in the middle of it included; "" for nothing.
+// foreign returns the first path that the sandbox can write among all that the kernel
+// looks up on the way to a file of the host, links included; "" for none.
 func (w *walls) foreign(file string) string {
 	at, rest := "/", strings.Split(file, "/")
 	for links := 0; len(rest) > 0 && links < maxLinks; {
@@ -106,14 +106,14 @@ func (w *walls) foreign(file string) string {
 	return ""
 }
 
-// keeps refuses the file of a secret that the sandbox can read, or that it chooses.
+// keeps refuses a secret's file that the sandbox can read, or can replace.
 func (w *walls) keeps(name, file string) *spec.Problem {
 	p := &spec.Problem{Field: spec.Field("secrets." + name), On: w.start.Broker.Name, Do: "keep the secret of " + file + " from the command"}
 	if at := w.foreign(file); at != "" {
 		p.Why, p.Help = "the sandbox can write "+at+", by which it is reached", "keep it where the sandbox writes nothing"
 		return p
 	}
-	if real, err := filepath.EvalSymlinks(file); err == nil { // what is not there is said as it is read
+	if real, err := filepath.EvalSymlinks(file); err == nil { // reading the file reports that it is missing
 		if seen := w.granted.Tree.Images(real); len(seen) > 0 {
 			p.Why, p.Help = "the sandbox can read "+seen[0], "filesystem.hide: ["+doc.Quote(real)+"]"
 			return p
@@ -122,8 +122,8 @@ func (w *walls) keeps(name, file string) *spec.Problem {
 	return nil
 }
 
-// holdsSpec refuses the spec of a tool that the sandbox can write. One in the workspace
-// is protected there, as all documents of a run are; a link that leads to it is not.
+// holdsSpec refuses a tool's spec that the sandbox can write. A spec in the workspace is
+// protected there, like all documents of a run; a link to it is not protected.
 func (w *walls) holdsSpec(t *document.Tool) *spec.Problem {
 	if t.SpecFile == "" {
 		return nil
@@ -144,6 +144,6 @@ func (w *walls) holdsSpec(t *document.Tool) *spec.Problem {
 		Why: "the sandbox can write " + at + ", by which it is reached", Help: "name the file itself, where the sandbox writes nothing"}
 }
 
-// maxLinks is how many the kernel follows for a path (path_resolution(7)): beyond them
-// there is no file.
+// maxLinks is how many links the kernel follows for one path (path_resolution(7)); with
+// more, opening the file fails.
 const maxLinks = 40

@@ -18,7 +18,7 @@ import (
 // questions are the calls that wait for a person.
 type questions struct {
 	timeout  time.Duration
-	over     chan struct{} // closed at the end
+	over     chan struct{} // closed at the end of the execution
 	tell     func(wire.Message)
 	redactor *Redactor
 
@@ -26,13 +26,13 @@ type questions struct {
 	waiting []*question
 }
 
-// question is a call that waits.
+// question is one call that waits.
 type question struct {
 	Question
 	answer chan bool
 }
 
-// ask asks, and waits: no answer in its time is no. by says who or what decided.
+// ask asks a person and waits; no answer in time means no. by says who or what decided.
 func (q *questions) ask(v *Verdict) (yes bool, by string) {
 	args := q.redactor.Text(string(v.allowed.args.AppendCanonical(nil)))
 	one := &question{Question{ID: v.id, Tool: v.allowed.tool.Name, Args: doc.Shown(doc.Clip(args, maxShown))}, make(chan bool, 1)}
@@ -56,7 +56,7 @@ func (q *questions) ask(v *Verdict) (yes bool, by string) {
 	return yes, by
 }
 
-// pending are the questions that wait.
+// pending returns the questions that wait.
 func (q *questions) pending() (all []Question) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -66,14 +66,14 @@ func (q *questions) pending() (all []Question) {
 	return all
 }
 
-// answer answers one; it is false where none of that id waits.
+// answer answers a question; it returns false if no question with that id waits.
 func (q *questions) answer(id string, yes bool) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for i, one := range q.waiting {
 		if strings.EqualFold(one.ID, id) {
 			one.answer <- yes
-			q.waiting = slices.Delete(q.waiting, i, i+1) // it is asked once
+			q.waiting = slices.Delete(q.waiting, i, i+1) // a question takes one answer
 			return true
 		}
 	}
@@ -89,8 +89,8 @@ func answer(yes bool, by string) func(w *doc.Writer) {
 	}
 }
 
-// listen makes the socket for answers, in the run's own folder: who may enter that may
-// answer.
+// listen creates the socket for answers in the run's own directory: whoever may enter that
+// directory may answer.
 func (q *questions) listen(runDir string) (net.Listener, error) {
 	path, done, err := short(filepath.Join(runDir, wire.SocketName))
 	if err != nil {
@@ -101,7 +101,7 @@ func (q *questions) listen(runDir string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.(*net.UnixListener).SetUnlinkOnClose(false) // by then the path may be another's
+	l.(*net.UnixListener).SetUnlinkOnClose(false) // another process may have created the path anew by then
 	go func() {
 		for {
 			c, err := l.Accept()
@@ -114,7 +114,7 @@ func (q *questions) listen(runDir string) (net.Listener, error) {
 	return l, nil
 }
 
-// hear takes one word.
+// hear reads one word and replies.
 func (q *questions) hear(c net.Conn) {
 	defer func() { _ = c.Close() }()
 	_ = c.SetDeadline(time.Now().Add(5 * time.Second))

@@ -7,16 +7,16 @@ import (
 	"sbx/spec/redact"
 )
 
-// The bounds of a secret's length: a shorter one stands in texts by chance, and a longer
-// one is no credential.
+// The bounds of a secret's length: a shorter one occurs in texts by chance, and a longer
+// one is not a credential.
 const (
 	minSecret = 8
 	maxSecret = 64 << 10
 )
 
-// Redactor knows what the given secrets look like in each of the encodings.
+// Redactor finds secrets in each of the encodings.
 type Redactor struct {
-	by [256][]*pattern // by each first byte that it may have
+	by [256][]*pattern // by each possible first byte
 }
 
 // pattern is one secret in one encoding.
@@ -25,7 +25,7 @@ type pattern struct {
 	of    *encoding
 }
 
-// NewRedactor makes one for secrets.
+// NewRedactor makes a Redactor for secrets.
 func NewRedactor(secrets []string) *Redactor {
 	r := &Redactor{}
 	for _, s := range secrets {
@@ -46,7 +46,7 @@ func (r *Redactor) add(p *pattern) {
 	}
 }
 
-// begins tells whether the secret may begin with b, looking two bytes far.
+// begins reports whether the secret may begin with b, of at most two bytes.
 func (p *pattern) begins(b []byte) bool {
 	unit, n := p.of.next(b)
 	if n != more || len(b) > 1 {
@@ -60,8 +60,8 @@ func (p *pattern) begins(b []byte) bool {
 	return false
 }
 
-// at is how long the secret is that b begins with; 0 for none, more where b ends too
-// soon to tell.
+// at returns the length of the secret at the start of b; 0 for none, more if b ends too
+// early to tell.
 func (p *pattern) at(b []byte) int {
 	at := 0
 	for left := p.units; left != ""; {
@@ -83,8 +83,8 @@ func (p *pattern) at(b []byte) int {
 	return at
 }
 
-// at is how long the longest secret is that b begins with. It is more where that cannot
-// be told, unless b is the end.
+// at returns the length of the longest secret at the start of b; more if b ends too early
+// to tell, unless b is the end of the text.
 func (r *Redactor) at(b []byte, end bool) (longest int) {
 	for _, p := range r.by[b[0]] {
 		n := p.at(b)
@@ -96,7 +96,7 @@ func (r *Redactor) at(b []byte, end bool) (longest int) {
 	return longest
 }
 
-// Text is s without the secrets.
+// Text returns s without the secrets.
 func (r *Redactor) Text(s string) string {
 	w := bounded{of: r, max: len(s)*len(redact.Mark) + 1}
 	_, _ = w.Write([]byte(s))
@@ -104,14 +104,15 @@ func (r *Redactor) Text(s string) string {
 	return string(w.out)
 }
 
-// maxSaid is how much of a caller's words a reason and its like repeat.
+// maxSaid is how many bytes of a caller's text are repeated in a reason or another
+// message.
 const maxSaid = 1000
 
-// said is a text with a caller's or a tool's words in it, without the secrets, and short.
-// It is cut last: half of a secret is in no encoding.
+// said removes the secrets from a text that quotes a caller or a tool, and shortens it. It
+// shortens last: half of a secret would not be recognized.
 func (r *Redactor) said(s string) string { return doc.Clip(r.Text(s), maxSaid) }
 
-// verdict takes the secrets out of what is said of a call.
+// verdict removes the secrets from a verdict.
 func (r *Redactor) verdict(v *Verdict) {
 	v.reason, v.allowWith = r.said(v.reason), r.said(v.allowWith)
 	for i := range v.needs {
@@ -119,7 +120,7 @@ func (r *Redactor) verdict(v *Verdict) {
 	}
 }
 
-// result takes them out of what is said of its result; what a tool wrote has none.
+// result removes them from the messages of a result; a tool's output has none any more.
 func (r *Redactor) result(of *Result) {
 	of.Reason = r.said(of.Reason)
 	for i := range of.Unexpected {
@@ -130,17 +131,17 @@ func (r *Redactor) result(of *Result) {
 	}
 }
 
-// bounded is what a tool writes, without the secrets, and cut.
+// bounded takes a tool's output, without the secrets and up to max bytes.
 type bounded struct {
 	of    *Redactor
 	max   int
 	out   []byte
 	cut   bool
-	held  []byte // what may be the beginning of a secret
-	until int    // of held, from its front: what belongs to a secret that was replaced
+	held  []byte // bytes that may be the beginning of a secret
+	until int    // how many bytes at the front of held belong to a secret that was replaced
 }
 
-// Write takes a part of it.
+// Write takes a part of the output.
 func (w *bounded) Write(p []byte) (int, error) {
 	if !w.cut {
 		w.held = append(w.held, p...)
@@ -149,7 +150,7 @@ func (w *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// pass lets go on what is known to be the beginning of no secret.
+// pass moves on the bytes that cannot begin a secret.
 func (w *bounded) pass(end bool) {
 	i := 0
 	for ; i < len(w.held); i++ {
@@ -184,12 +185,12 @@ func (w *bounded) emit(b []byte) {
 	w.out, w.cut = append(w.out, b[:n]...), n < len(b)
 }
 
-// mark stands for a secret, whole or not at all.
+// mark writes the mark for a secret, whole or not at all.
 func (w *bounded) mark() {
 	if w.cut = w.cut || len(w.out)+len(redact.Mark) > w.max; !w.cut {
 		w.out = append(w.out, redact.Mark...)
 	}
 }
 
-// finish lets all go on.
+// finish moves on the rest.
 func (w *bounded) finish() { w.pass(true) }

@@ -10,13 +10,13 @@ import (
 	"sbx/internal/view"
 )
 
-// request is what a call is decided by: the broker's own state. Of what the caller says
-// there is in it which tool and which arguments it wants, and where no step of a plan
-// says so, what the call may use and make, by which it can only narrow itself.
+// request is a call as the engines judge it, made from the broker's own state. The caller
+// chooses only the tool and the arguments and, if no step of a plan does, the capabilities
+// and artifacts, by which it can only restrict itself.
 type request struct {
 	tool      *document.Tool
-	step      int       // of the plan; -1 for none
-	args      *doc.Node // with the paths absolute and clean
+	step      int       // the step of the plan; -1 for none
+	args      *doc.Node // the arguments, with absolute and clean paths
 	argv      []string  // of a program
 	stdin     string    // of a program
 	workspace string
@@ -25,22 +25,22 @@ type request struct {
 	artifacts []document.Artifact
 }
 
-// Verdict is a call that was decided. The executor takes one, and dispatch.go alone
-// makes them.
+// Verdict is the decision on a call. The executor needs one, and only dispatch.go makes
+// one that allows.
 type Verdict struct {
 	id, step  string
-	tool      string // as it is told: the caller's word for it
+	tool      string // the name that the caller gave, redacted
 	effect    policy.Effect
 	kind      Kind
 	rule      string
 	reason    string
 	allowWith string
 	needs     []string
-	rules     int      // the index of the rule that let it pass
-	allowed   *request // nil where it is denied
+	rules     int      // the index of the rule that allowed it
+	allowed   *request // nil if the call is denied
 }
 
-// rebuild makes the request of a call, but for its step.
+// rebuild makes the request for a call, without its step.
 func (d *decider) rebuild(call *document.Call) (*request, *denial) {
 	tool := d.doc.Tool(call.Tool)
 	if tool == nil {
@@ -62,8 +62,8 @@ func (d *decider) rebuild(call *document.Call) (*request, *denial) {
 	return r, nil
 }
 
-// program is the command line of a tool that is one. An argument that begins with - and
-// would be taken for an option is refused.
+// program returns the command line of a tool that is a program. An argument that begins
+// with - and would be taken for an option is denied.
 func program(t *document.Tool, args *doc.Node) (argv []string, stdin, why string) {
 	for _, part := range t.Run {
 		for _, word := range part.Fill(args) {
@@ -76,8 +76,8 @@ func program(t *document.Tool, args *doc.Node) (argv []string, stdin, why string
 	return argv, strings.Join(t.Stdin.Fill(args), "\n"), ""
 }
 
-// argument is an argument as rules see it: of a path what leads there from the
-// workspace, or the whole of it where it lies elsewhere.
+// argument returns an argument as the rules see it: a path inside of the workspace is
+// relative to it, any other path absolute.
 func (r *request) argument(name string) *doc.Node {
 	n := r.args.Get(name)
 	if n == nil || !r.tool.IsPath(name) {

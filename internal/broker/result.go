@@ -6,29 +6,29 @@ import (
 	"sbx/spec"
 )
 
-// Kind is what became of a call; a door turns it into its own numbers.
+// Kind is the outcome of a call; each door translates it into its own codes.
 type Kind uint8
 
 // The kinds.
 const (
 	Allowed   Kind = iota
-	NoToken        // no, a wrong or an ended token
+	NoToken        // no token, a wrong one or an expired one
 	NoTool         // there is no such tool
-	BadArgs        // the arguments are against the tool's schema
-	Forbidden      // an engine, the plan or a person denies it
-	Busy           // too many calls run
-	Broken         // it was allowed, and did not come about
-	Closed         // no call is decided any more
+	BadArgs        // the arguments do not match the tool's schema
+	Forbidden      // an engine, the plan or a person denied it
+	Busy           // too many calls are running
+	Broken         // the call was allowed and failed to run
+	Closed         // the broker decides no further calls
 )
 
-// Result is what came of a call.
+// Result is the outcome of a call, as the caller gets it.
 type Result struct {
 	Kind      Kind
 	Rule      string
 	Reason    string
 	AllowWith string
 
-	Status         spec.Opt[int64] // the tool's exit status, where it came to its end
+	Status         spec.Opt[int64] // the tool's exit status; not set if the tool was killed
 	Stdout, Stderr string
 	Truncated      bool
 	Artifacts      []Artifact
@@ -36,13 +36,13 @@ type Result struct {
 	Wall           time.Duration
 }
 
-// denial is why a call is denied, before any rule is asked.
+// denial is the reason why a call is denied.
 type denial struct {
 	kind               Kind
 	rule, reason, with string
 }
 
-// object is a result as callers read it.
+// object is the JSON form of a result.
 func (r *Result) object() map[string]any {
 	o := map[string]any{"verdict": "deny"}
 	add := func(key, s string) {

@@ -23,38 +23,38 @@ import (
 
 var errOver = errors.New("the execution has ended")
 
-// grace is how long a tool's sandbox has to end by itself, before it is ended.
+// grace is how long a tool's sandbox may take to end by itself before it is killed.
 const grace = 2 * time.Second
 
-// statusRefused is sbx's where it started nothing.
+// statusRefused is sbx's exit status if it started nothing.
 const statusRefused = 125
 
-// maxRunning is how many calls run at once.
+// maxRunning is how many calls may run at once.
 const maxRunning = 16
 
-// executor carries out what was allowed.
+// executor carries out the allowed calls.
 type executor struct {
 	*walls
 	secrets  map[string]string
 	redactor *Redactor
-	environ  []string      // what a tool's sbx gets, before its secrets
-	open     func() bool   // anything may still be started
-	over     chan struct{} // closed at the end
-	slots    chan struct{} // a place for each call that runs
+	environ  []string      // the environment of a tool's sbx, without secrets
+	open     func() bool   // reports whether calls may still be started
+	over     chan struct{} // closed at the end of the execution
+	slots    chan struct{} // one for each running call
 	running  sync.WaitGroup
 
 	mu      sync.Mutex
 	servers map[string]*server
 }
 
-// end waits for all that runs, after the end.
+// end ends the servers and waits for all running calls; over is closed.
 func (x *executor) end() {
 	x.endServers()
 	x.running.Wait()
 }
 
-// carryOut executes an allowed call and looks at what it made. why is for the audit, not
-// for the caller.
+// carryOut executes an allowed call and checks the files that it made. why is for the
+// audit only, not for the caller.
 func (x *executor) carryOut(v *Verdict) (r *Result, why string) {
 	select {
 	case x.slots <- struct{}{}:
@@ -62,7 +62,7 @@ func (x *executor) carryOut(v *Verdict) (r *Result, why string) {
 		return &Result{Kind: Busy, Reason: "16 calls are running"}, ""
 	}
 	defer func() { <-x.slots }()
-	if !x.open() { // any more: a person may have been asked
+	if !x.open() { // asked again, since a person may have taken long to answer
 		return &Result{Kind: Closed, Reason: errOver.Error()}, ""
 	}
 	req := v.allowed
@@ -88,9 +88,9 @@ func (x *executor) carryOut(v *Verdict) (r *Result, why string) {
 	return r, why
 }
 
-// reachable tells what is wrong with the paths of a call's capabilities: nothing is
-// there, or a link is on the way, which the sandbox may have laid. One that is laid later
-// is refused by the tool's own sandbox.
+// reachable returns what is wrong with the paths of a call's capabilities: a path does not
+// exist, or has a link in it, which the sandbox may have created. A link that is created
+// later is refused by the tool's own sandbox.
 func (w *walls) reachable(needed []caps.Cap) string {
 	for _, s := range w.shows(needed) {
 		fd, err := unix.Openat2(unix.AT_FDCWD, s.source, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS})
@@ -108,7 +108,8 @@ func (w *walls) reachable(needed []caps.Cap) string {
 	return ""
 }
 
-// command is the tool's sandbox, as a process that ends with this one's thread.
+// command returns the process of the tool's sandbox, which ends together with the thread
+// that starts it.
 func (x *executor) command(ctx context.Context, t *document.Tool, id string, needed []caps.Cap, argv []string, timed bool) *exec.Cmd {
 	args := []string{"exec", "-q", "--no-project-spec", "--effective", x.record(id)}
 	for _, d := range x.documents(t, needed, timed) {
@@ -128,7 +129,7 @@ func (x *executor) command(ctx context.Context, t *document.Tool, id string, nee
 	return cmd
 }
 
-// record is where the record of a tool's run goes.
+// record returns the path for the record of a tool's run.
 func (x *executor) record(id string) string {
 	return filepath.Join(x.start.RunDir, "broker", id+".json")
 }
@@ -174,7 +175,7 @@ func (x *executor) runProgram(v *Verdict) (*Result, string) {
 	return r, ""
 }
 
-// during is a time that ends with the execution at the latest.
+// during returns a context that ends after a time, or with the execution.
 func (x *executor) during(long time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), long)
 	go func() {
@@ -187,8 +188,8 @@ func (x *executor) during(long time.Duration) (context.Context, context.CancelFu
 	return ctx, cancel
 }
 
-// recorded is how a tool's sandbox ended, as its record has it; "" for a plain end, and
-// where there is no record.
+// recorded returns how a tool's sandbox ended, from its record; "" for a normal end and if
+// there is no record.
 func (x *executor) recorded(id string) string {
 	file, err := os.Open(x.record(id))
 	if err != nil {
@@ -218,8 +219,8 @@ func (x *executor) isOver() bool {
 	}
 }
 
-// onOneThread has do run on a thread of its own until it is through: a child that ends
-// with its parent ends with the thread that started it.
+// onOneThread runs do on one thread until it returns: a child with a parent death signal
+// is killed when the thread ends that started it.
 func onOneThread(do func() error) error {
 	ended := make(chan error)
 	go func() {

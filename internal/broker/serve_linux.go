@@ -12,18 +12,18 @@ import (
 	"sbx/spec"
 )
 
-// Run is the broker of one execution, told by sbx over a socket, until that says so or
-// is gone.
+// Run is the broker of one execution. sbx directs it over a socket, until it says that the
+// execution is over, or has ended itself.
 func Run(socket *os.File, environ []string) error {
-	defer func() { _ = socket.Close() }() // until then: whoever had its number would be told
-	// Nobody else of this user is to read the secrets out of its memory.
+	defer func() { _ = socket.Close() }() // not earlier: another file would get the descriptor's number
+	// Other processes of the same user must not read the secrets in its memory.
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 	conn := &wire.Conn{FD: int(socket.Fd())}
 	var sending sync.Mutex
 	tell := func(m wire.Message) {
 		sending.Lock()
 		defer sending.Unlock()
-		_ = conn.Send(m) // a supervisor that is gone shows by the end of the socket
+		_ = conn.Send(m) // if the supervisor is gone, the end of the socket shows it
 	}
 	m, _, err := conn.Receive(-1)
 	if err != nil {
@@ -59,13 +59,13 @@ func Run(socket *os.File, environ []string) error {
 			closes = append(closes, b.Serve(sockets).Close)
 			continue
 		}
-		// The end, of the sandbox or of the supervisor: nobody is to be answered.
+		// The sandbox or the supervisor has ended: no caller is left.
 		for _, end := range closes {
 			_ = end()
 		}
 		sum := b.End()
 		_ = asked.Close()
-		_ = os.Remove(filepath.Join(start.RunDir, wire.SocketName)) // before sbx knows the sum, by which it ends the broker
+		_ = os.Remove(filepath.Join(start.RunDir, wire.SocketName)) // removed before sbx gets the summary, after which it ends the broker
 		if err == nil {
 			tell(sum)
 		}
@@ -73,7 +73,7 @@ func Run(socket *os.File, environ []string) error {
 	}
 }
 
-// listeners are the sockets as package net has them.
+// listeners makes listeners of descriptors.
 func listeners(fds []int) (all []net.Listener, err error) {
 	for _, fd := range fds {
 		file := os.NewFile(uintptr(fd), "socket")
@@ -88,7 +88,7 @@ func listeners(fds []int) (all []net.Listener, err error) {
 	return all, err
 }
 
-// refused is a problem as sbx is told it.
+// refused makes the message to sbx about a problem.
 func refused(p *spec.Problem) *wire.Refused {
 	return &wire.Refused{Field: string(p.Field), On: p.On, Do: p.Do, Why: p.Why, Help: p.Help}
 }

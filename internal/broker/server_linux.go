@@ -14,16 +14,16 @@ import (
 	"sbx/spec"
 )
 
-// server is an MCP server in a sandbox of its own, from its first call to the end of the
-// execution, or to a call that takes too long.
+// server is an MCP server in a sandbox of its own. It runs from its first call to the end
+// of the execution, or until a call takes too long.
 type server struct {
 	mu      sync.Mutex
-	session *mcp.ClientSession // nil where it does not run
+	session *mcp.ClientSession // nil while it does not run
 	end     context.CancelFunc
 }
 
-// server is the one of a tool; two tools that start the same with the same rights share
-// one.
+// server returns the MCP server of a tool. Tools with the same command line and the same
+// rights share one.
 func (x *executor) server(t *document.Tool) *server {
 	key := strings.Join(t.Server, "\x00") + "\x00" + strings.Join(t.Secrets, "\x00")
 	for _, d := range x.documents(t, t.Fixed(), false) {
@@ -45,7 +45,7 @@ func (x *executor) endServers() {
 	}
 }
 
-// stop ends the server's tree.
+// stop ends the server's process tree.
 func (s *server) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,14 +56,14 @@ func (s *server) stop() {
 	}
 }
 
-// open starts the server where it does not run.
+// open starts the server unless it runs.
 func (s *server) open(ctx context.Context, x *executor, v *Verdict) (*mcp.ClientSession, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.session != nil {
 		return s.session, nil
 	}
-	x.running.Add(1) // while the call is counted that opens it
+	x.running.Add(1) // the call that opens it is still counted, so the WaitGroup is not at zero
 	t := v.allowed.tool
 	life, end := context.WithCancel(context.Background())
 	cmd := x.command(life, t, v.id, t.Fixed(), t.Server, false)
@@ -91,7 +91,7 @@ func (s *server) open(ctx context.Context, x *executor, v *Verdict) (*mcp.Client
 	return s.session, nil
 }
 
-// callServer calls a tool of an MCP server, whose schema must be the one that is pinned.
+// callServer calls a tool of an MCP server, whose schema must have the pinned digest.
 func (x *executor) callServer(v *Verdict) (*Result, string) {
 	req := v.allowed
 	ctx, cancel := x.during(req.tool.Timeout)
@@ -135,7 +135,8 @@ func (x *executor) callServer(v *Verdict) (*Result, string) {
 	return r, ""
 }
 
-// pinned holds what the server says of its tool to what the Broker document says.
+// pinned compares the schema that the server reports for its tool with the digest in the
+// Broker document.
 func pinned(ctx context.Context, session *mcp.ClientSession, t *document.Tool) error {
 	for tool, err := range session.Tools(ctx, nil) {
 		if err != nil {

@@ -11,13 +11,14 @@ import (
 	"sbx/spec"
 )
 
-// shown is a path of the sandbox as a tool sees it: at the same place, from the host's.
+// shown is a path that a tool sees: the host's source, at the path that it has in the
+// sandbox.
 type shown struct {
 	path, source string
 	write        bool
 }
 
-// shows are the paths of a call's capabilities.
+// shows returns the paths of a call's capabilities.
 func (w *walls) shows(needed []caps.Cap) (all []shown) {
 	for _, c := range needed {
 		if c.Kind > caps.Write {
@@ -26,16 +27,16 @@ func (w *walls) shows(needed []caps.Cap) (all []shown) {
 		at := w.granted.Tree.At(c.Value)
 		source := at.Source
 		if source == "" || at.Access < view.Read+view.Access(c.Kind) {
-			source = c.Value // broker.grant names the host's
+			source = c.Value // a path of broker.grant is the host's
 		}
 		all = append(all, shown{c.Value, source, c.Kind == caps.Write})
 	}
 	return all
 }
 
-// documents are the specs that a tool runs under, each narrower than the one before:
-// what the sandbox can write and must not see, whose links lead nowhere else; the
-// tool's own; and what the call's capabilities name, and nothing more.
+// documents returns the specs of a tool's sandbox, each narrower than the one before:
+// first what the sandbox can write and must not see, so that links inside lead nowhere
+// else; then the tool's own spec; then exactly what the call's capabilities name.
 func (w *walls) documents(t *document.Tool, needed []caps.Cap, timeout bool) []*doc.Node {
 	shows := w.shows(needed)
 	var all []*doc.Node
@@ -78,7 +79,8 @@ func (w *walls) documents(t *document.Tool, needed []caps.Cap, timeout bool) []*
 	return append(all, narrow)
 }
 
-// workingDir is a tool's, absolute; nil where its spec has none.
+// workingDir returns a tool's working directory as an absolute path; nil if its spec has
+// none.
 func (w *walls) workingDir(t *document.Tool) *doc.Node {
 	dir := t.Spec.Get("working_dir")
 	if dir == nil || dir.Text == "" || dir.Text[0] == '/' || dir.Text[0] == '~' {
@@ -87,7 +89,7 @@ func (w *walls) workingDir(t *document.Tool) *doc.Node {
 	return doc.Str(t.SpecDir + "/" + dir.Text)
 }
 
-// filesystem is what of the host a tool sees.
+// filesystem returns the files of the host that a tool sees.
 func (w *walls) filesystem(t *document.Tool, shows []shown) *doc.Node {
 	read, write := doc.Texts(t.Spec.Get("filesystem").Get("read")), []string{}
 	if t.Spec.Get("filesystem").Get("read") == nil {
@@ -118,7 +120,7 @@ func (w *walls) filesystem(t *document.Tool, shows []shown) *doc.Node {
 	return fs
 }
 
-// network is what of it a tool reaches.
+// network returns what a tool may reach.
 func network(needed []caps.Cap) *doc.Node {
 	var hosts []string
 	for _, c := range needed {
@@ -132,7 +134,7 @@ func network(needed []caps.Cap) *doc.Node {
 	return object(object(nil, "mode", doc.Str(spec.NetworkAllow.String())), "allow", list(hosts))
 }
 
-// commands are the programs that a tool may start, where its capabilities name some.
+// commands returns the programs that a tool may start, if its capabilities name some.
 func (w *walls) commands(t *document.Tool, needed []caps.Cap) (all []string) {
 	for _, c := range needed {
 		if c.Kind == caps.Exec {
@@ -145,7 +147,7 @@ func (w *walls) commands(t *document.Tool, needed []caps.Cap) (all []string) {
 	return all
 }
 
-// list is a list of strings, each once.
+// list is a list of strings without duplicates.
 func list(items []string) *doc.Node {
 	n := doc.ListOf()
 	for i, s := range items {

@@ -6,13 +6,14 @@ import (
 	"sbx/internal/view"
 )
 
-// walls know what the sandbox has, and make what a tool runs under of it.
+// walls are the boundaries of the sandbox; the boundaries of each tool's own sandbox are
+// derived from them.
 type walls struct {
 	start   *wire.Start
 	granted *grant.Granted
 }
 
-// writable tells whether the sandbox can write a path of the host's.
+// writable reports whether the sandbox can write a path of the host.
 func (w *walls) writable(file string) bool {
 	for _, p := range w.places(view.Write) {
 		if view.Within(file, p) {
@@ -22,8 +23,8 @@ func (w *walls) writable(file string) bool {
 	return false
 }
 
-// places are the host's folders and files that the sandbox can write, or that are hidden
-// from it beneath those.
+// places returns the host's directories and files that the sandbox can write (view.Write),
+// or those inside of writable ones that it must not see (view.Hidden).
 func (w *walls) places(access view.Access) (all []string) {
 	tree := &w.granted.Tree
 	for _, p := range tree.Places() {

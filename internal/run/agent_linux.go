@@ -13,14 +13,14 @@ import (
 	"sbx/wrap/launch"
 )
 
-// watchedAgent is an agent whose stream is read.
+// watchedAgent is an agent whose event stream the supervisor reads.
 type watchedAgent struct {
 	*events
 	bounds *launch.Bounds
 	turns  int
 }
 
-// listen hears what the stream tells while the agent runs.
+// listen registers the readers of the agent's stream with the supervisor's loop.
 func (x *watchedAgent) listen(h *launch.Hooks) {
 	w := x.tap
 	if w == nil {
@@ -34,7 +34,7 @@ func (x *watchedAgent) listen(h *launch.Hooks) {
 	}
 }
 
-// heard takes what the stream told.
+// heard handles the events that have arrived on the stream.
 func (x *watchedAgent) heard() {
 	for _, e := range x.tap.Next() {
 		switch {
@@ -46,7 +46,7 @@ func (x *watchedAgent) heard() {
 	}
 }
 
-// turn ends the agent where a turn begins that it may not have.
+// turn ends the agent when it begins turn n and its limit is lower.
 func (x *watchedAgent) turn(n int) {
 	s := x.Resolved.Spec
 	x.turns = max(x.turns, n)
@@ -62,7 +62,7 @@ func (x *watchedAgent) turn(n int) {
 	x.stop("max_turns")
 }
 
-// noteRequest notes a tool that the agent should have kept from.
+// noteRequest records that the agent used a tool that its flags should have taken away.
 func (x *watchedAgent) noteRequest(w agent.Wish) {
 	v := x.tap.rules.Judge(w)
 	if !v.Outside {
@@ -87,8 +87,9 @@ func cutTo(s string, n int) string {
 	return s
 }
 
-// finish waits for the rest of the stream and puts what it said into the
-// record. Whoever reads may take their time; a signal ends the wait.
+// finish reads the rest of the stream and puts what the agent reported into the record.
+// The reader of sbx's stdout may be slow, so there is no time limit; a signal ends the
+// wait.
 func (x *watchedAgent) finish() {
 	w := x.tap
 	if w == nil {
@@ -118,8 +119,8 @@ func (x *watchedAgent) finish() {
 	})
 }
 
-// follow hears of the turns that codex's own file tells of, and of the tools that
-// its stream does not show.
+// follow reads the turns from the session file that codex writes, and the tools that its
+// stream does not show.
 func (x *watchedAgent) follow(look func(session string) (turns int)) {
 	session := ""
 	x.tap.With(func(s *agent.Stream) { session = s.Session() })

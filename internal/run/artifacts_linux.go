@@ -8,7 +8,7 @@ import (
 	"sbx/spec"
 )
 
-// noteArtifacts lists what a job left in /output.
+// noteArtifacts records the files that a job left in /output.
 func (x *journal) noteArtifacts() {
 	j := x.Resolved.Job
 	if j == nil || j.Output.Real == "" {
@@ -22,7 +22,7 @@ func (x *journal) noteArtifacts() {
 	}
 }
 
-// artifactsOf lists what lies in a job's output directory.
+// artifactsOf lists the files in a job's output directory.
 func artifactsOf(dir string) ([]audit.Artifact, int, error) {
 	fd, err := dirs.OpenReal(dir, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {

@@ -20,47 +20,47 @@ const (
 	StatusNotFound = 127
 )
 
-// Ask is what is to be run, and how: all that a command line says of it.
+// Ask is a request to run a command: everything that a command line says about the run.
 type Ask struct {
-	ID      string // of the record
+	ID      string // the id of the record
 	At      time.Time
-	Version string // of sbx
+	Version string // the version of sbx
 
 	Argv      []string
-	Typed     []string // Argv before sbx put flags into it; nil where it did not
-	Cwd       string   // where it starts
+	Typed     []string // Argv before sbx added flags to it; nil if it added none
+	Cwd       string   // the working directory
 	Documents []*spec.SandboxSpec
-	Inputs    spec.Inputs    // with what Documents are resolved
-	Resolved  *spec.Resolved // nil where Documents do not hold
+	Inputs    spec.Inputs    // the inputs for resolving Documents
+	Resolved  *spec.Resolved // nil if Documents are invalid
 	Profile   audit.Profile
 	Warnings  []spec.Warning
-	Lost      []wrap.Enforcement // what a document asks in a way that is no field
-	Worker    bool               // no document but a worker's, and its workshop's
+	Lost      []wrap.Enforcement // requests of a document that are not fields of a SandboxSpec and were lost
+	Worker    bool               // all documents are a worker's or its workshop's
 
-	Agent agent.Command // which the command is
+	Agent agent.Command // the agent that the command is
 	Seen  wrap.AgentSeen
 
-	Effective spec.Opt[string] // where the record goes, as named
+	Effective spec.Opt[string] // where the record is written, as the caller named it
 	Counter   wrap.Counter
 	Describe  wrap.Describe
-	Backend   string // the tool that holds the sandbox; "" for sbx itself
+	Backend   string // the tool that makes the sandbox; "" for sbx itself
 	Image     string
-	Keep      []int // descriptors that the command gets, beside the first three
-	Progress  int   // the descriptor that is told what was used; 0 for none
-	DryRun    bool  // only to be planned
-	NoCommand bool  // the documents are judged, and no program
+	Keep      []int // descriptors that the command gets in addition to 0, 1 and 2
+	Progress  int   // the descriptor to which resource usage is written; 0 for none
+	DryRun    bool  // stop after planning
+	NoCommand bool  // resolve the documents only; there is no program
 
-	// Again tells whether sbx, called with these arguments, would be called without a
-	// command: by the first line of a script that names no interpreter.
+	// Again reports whether sbx, called with these arguments, would run a default command: the
+	// kernel calls sbx so for a script whose first line names sbx and no interpreter.
 	Again func(args []string) bool
 
 	Caller  launch.Caller
-	Signals int // where launch.Catch's are read
+	Signals int // the descriptor from which the signals of launch.Catch are read
 	Voice   Reporter
 	Timings *Timings // nil for none
 }
 
-// record is what is known of the run before it.
+// record returns a record with all that is known before the run.
 func (a *Ask) record() audit.Record {
 	r := audit.Record{ID: a.ID, StartedAt: a.At, Version: a.Version, Command: audit.Command{Argv: a.Argv, Asked: a.Typed, Cwd: a.Cwd},
 		Documents: a.Documents, Resolved: a.Resolved, Profile: a.Profile, Warnings: a.Warnings}
@@ -70,19 +70,19 @@ func (a *Ask) record() audit.Record {
 	return r
 }
 
-// Reporter is how a person is told of a run.
+// Reporter says how messages of a run reach a person.
 type Reporter struct {
-	Say     func(text string) // lines
+	Say     func(text string) // prints lines
 	Problem func(*spec.Problem)
-	Quiet   bool // warnings are not wanted
-	Mixed   bool // what is said goes where the command's stdout does, to a program
-	Explain bool // refusals are said all the same
+	Quiet   bool // no warnings
+	Mixed   bool // stderr is the same file as the command's stdout and not a terminal
+	Explain bool // print denials even if Mixed is set
 	Verbose bool
 }
 
-// Muted tells whether nothing is said while the command runs. Where stderr goes where
-// stdout does, and that is no terminal, a program reads both, and a line of sbx's
-// would break what it reads.
+// Muted reports whether nothing is printed while the command runs. If stderr and stdout
+// are the same pipe or file, a program reads both, and a line of sbx's would break what it
+// parses.
 func (v *Reporter) Muted() bool { return v.Quiet || v.Mixed && !v.Explain }
 
 func (v *Reporter) verbose(text string) {
@@ -91,12 +91,13 @@ func (v *Reporter) verbose(text string) {
 	}
 }
 
-// Ended is a run that is over, or was refused.
+// Ended is a run that is over or did not start.
 type Ended struct {
 	Status int // the exit status
 	Record audit.Record
-	// Interrupted is the terminal's signal that ended the command: a shell that waits
-	// ends its loop or script by that, and not by the status. 0 for none.
+	// Interrupted is the terminal's signal that ended the command; 0 for none. The caller ends
+	// by the same signal: a shell that waits stops its loop or script because of the signal,
+	// not because of the status.
 	Interrupted unix.Signal
-	Learned     []Denied // what would have been denied without a layer, where there was one
+	Learned     []Denied // what would have been denied without the layer that learns, if there was one
 }

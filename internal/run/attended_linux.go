@@ -15,35 +15,35 @@ import (
 	"sbx/wrap/outer"
 )
 
-// Attended is a run whose processes somebody else starts: a container, whose first process
-// an engine's runtime starts, and those that the engine adds. Their calls are answered and
-// counted here, and the record tells of them as of a command that sbx starts.
+// Attended is a run whose processes others start: a container whose first process an OCI
+// runtime starts, and the processes that the container engine adds. sbx answers and counts
+// their system calls, and keeps a record as for a command of its own.
 type Attended struct {
 	x      *Started
 	inside func(func())
 	late   bool // limits.timeout ended it
 }
 
-// Container is what is to be attended.
+// Container describes the container to attend.
 type Container struct {
 	Ask    *Ask
 	Record audit.Record
 	Sink   *audit.Sink
 	Of     *outer.Contained
 	Held   *guard.Snapshot
-	First  func() int   // its first process; 0 as long as there is none
-	End    func()       // ends it
+	First  func() int   // returns the first process; 0 as long as there is none
+	End    func()       // ends the container
 	Inside func(func()) // calls a function that sees the container's files at their paths
-	// Stands tells whether a program, or else a directory to write in, would be at a path
-	// if the container had all of its files in view.
+	// Stands reports whether a program (or a directory to write in) would exist at a path if
+	// the container could see all of its files.
 	Stands func(path string, program bool) bool
 }
 
-// Attend is before the first process is there.
+// Attend prepares to attend a container. It is called before the first process exists.
 func Attend(c Container) (*Attended, error) {
 	p := newPrepared(planned{journal: &journal{Ask: c.Ask, record: c.Record, sink: c.Sink}, Host: *c.Of.Host, Plan: c.Of.Plan})
 	p.held, p.asked = c.Held, &c.Of.Asked
-	p.Plan.Limits = wrap.Limits{Timeout: p.Plan.Limits.Timeout} // the others are the runtime's to hold, which tells nothing of them
+	p.Plan.Limits = wrap.Limits{Timeout: p.Plan.Limits.Timeout} // the OCI runtime enforces the others, and reports nothing of them
 	x := newStarted(p)
 	x.end, x.stands = c.End, c.Stands
 	x.record.Timeline = audit.NewTimeline(c.First)
@@ -57,12 +57,12 @@ func Attend(c Container) (*Attended, error) {
 // Record is the record as it is so far.
 func (a *Attended) Record() *audit.Record { return &a.x.record }
 
-// Write writes it.
+// Write writes the record as it is now.
 func (a *Attended) Write() error { return a.x.sink.Write(a.x.record) }
 
-// Listener answers the calls at fd, seccomp's listener of one process and its descendants;
-// root is the container's, O_PATH. The methods of several are not to be called at the same
-// time, but for Take.
+// Listener answers the system calls that arrive at fd, the seccomp listener of one process
+// and its descendants; root is the container's root directory, opened with O_PATH. Only
+// Take may be called concurrently on several listeners.
 func (a *Attended) Listener(fd, root int) *listen.Listener {
 	x := a.x
 	if x.programs == nil {
@@ -75,8 +75,8 @@ func (a *Attended) Listener(fd, root int) *listen.Listener {
 	return listen.New(&c)
 }
 
-// Waits are where the ends of programs are heard of, and that it is time to look for names
-// that came into being all the same.
+// Waits returns the waiters that report the ends of programs, and when to look for
+// protected names that were created after all.
 func (a *Attended) Waits() []launch.Waiter {
 	t, g := a.x.record.Timeline, &a.x.guard
 	hooks := launch.Hooks{Wait: []launch.Waiter{{FD: t.Watch(), Event: t.NoteEnds}}}
@@ -86,11 +86,11 @@ func (a *Attended) Waits() []launch.Waiter {
 	return hooks.Wait
 }
 
-// TimedOut is called where limits.timeout has ended the container.
+// TimedOut notes that limits.timeout has ended the container.
 func (a *Attended) TimedOut() { a.late = true }
 
-// Finish writes the record for the last time, when nothing of the container runs any more.
-// unknown says why the exit status is not known; "" where it is.
+// Finish writes the final record, when nothing of the container runs any more. unknown
+// says why the exit status is not known; "" if it is.
 func (a *Attended) Finish(status unix.WaitStatus, unknown string) error {
 	x, r := a.x, &a.x.record
 	r.EndedAt = time.Now()

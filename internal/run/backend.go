@@ -18,26 +18,26 @@ import (
 	"sbx/wrap/outer"
 )
 
-// native is what the record calls sbx itself as a backend.
+// native is the name of sbx itself as a backend, in the record.
 const native = "native"
 
-// DefaultImage is what docker/sandbox makes (make image).
+// DefaultImage is the image that docker/sandbox builds (make image).
 const DefaultImage = "sbx-sandbox:latest"
 
-// backend is another tool that runs the command.
+// backend is another tool that makes the sandbox and runs the command.
 type backend struct {
 	*planned
 	tool    *wrap.Tool // nil for sbx itself
 	line    *outer.Invocation
-	view    view.Tree // what a container shows
-	status  int       // where bwrap tells whether the command was started; 0 for nowhere
-	handed  []int     // descriptors for the tool
-	below   int       // how many processes of its own wait for the command
-	remover *remover  // of a container; nil for none
+	view    view.Tree // the files that a container shows
+	status  int       // the file in which bwrap reports whether the command was started; 0 for none
+	handed  []int     // descriptors that the tool inherits
+	below   int       // how many processes of the tool's own wait for the command
+	remover *remover  // removes a container; nil if there is none
 }
 
-// planBackend plans a run by another tool, of which sbx stays outside. false means that
-// the tool is not to be had, and that the documents let sbx itself do.
+// planBackend plans a run by another tool; sbx stays outside of its sandbox. used is false
+// if the tool is not available and the documents allow sbx itself as the fallback.
 func (x *Prepared) planBackend() (used bool, err error) {
 	tool, err := x.backend.find()
 	if err != nil {
@@ -61,7 +61,7 @@ func (x *Prepared) planBackend() (used bool, err error) {
 	return true, x.toolPlan(tool.Image)
 }
 
-// beginBackend clones the child that becomes the tool.
+// beginBackend clones the child that executes the tool.
 func (x *Prepared) beginBackend() (err error) {
 	if x.held, err = guard.Hold(x.Plan.Watch); err != nil {
 		return err
@@ -76,11 +76,11 @@ func (x *Prepared) beginBackend() (err error) {
 	return nil
 }
 
-// toolPlan makes the plan of the tool's own process.
+// toolPlan makes the plan for the tool's own process.
 func (x *Prepared) toolPlan(image string) error {
 	inv := outer.Invocation{Cmd: x.Argv[0], Args: x.Argv[1:], Env: x.Inputs.Environ, Cwd: x.Resolved.WorkingDir.Real}
 	ask := outer.Ask{Resolved: x.Resolved, Host: &x.Host, Image: image, Record: x.RecordPath(), Sources: x.sourcePaths()}
-	if image == "" { // the program is the host's
+	if image == "" { // without an image the command is a program of the host
 		if err := x.find(x.lookUp()); err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (x *Prepared) toolPlan(image string) error {
 			return err
 		}
 	}
-	if inv.Cwd == "" { // of a job, whose directory is inside
+	if inv.Cwd == "" { // a job has its working directory inside the container
 		inv.Cwd = "/work"
 	}
 	b, err := outer.NewBackendPlan(x.Backend, ask, inv)
@@ -129,7 +129,7 @@ func (x *Prepared) toolPlan(image string) error {
 	return nil
 }
 
-// Line is the tool's own command line as {cmd, args}; "" where sbx itself runs the
+// Line returns the tool's command line as JSON {cmd, args}; "" if sbx itself runs the
 // command.
 func (x *Prepared) Line() string {
 	if x.backend.line == nil {
@@ -143,7 +143,7 @@ func (x *Prepared) Line() string {
 	return string(w.B)
 }
 
-// seen is what the command sees.
+// seen returns the files that the command sees.
 func (x *Prepared) seen() *view.Tree {
 	if x.backend.tool != nil {
 		return &x.backend.view
@@ -151,8 +151,8 @@ func (x *Prepared) seen() *view.Tree {
 	return x.Plan.Seen()
 }
 
-// find looks at the machine, finds the tool of the backend and asks it
-// whether it is there, runs, and is young enough.
+// find looks for the tool on this machine, and asks it whether it runs and which version
+// it is.
 func (x *backend) find() (b audit.Backend, err error) {
 	name := x.Backend
 	b = audit.Backend{Asked: name, Used: name}
@@ -210,8 +210,8 @@ func (x *backend) find() (b audit.Backend, err error) {
 	return b, nil
 }
 
-// asking is by what a tool tells its version, and whether its engine runs.
-// nsjail tells none.
+// asking has the arguments with which each tool prints its version or the state of its
+// engine. nsjail prints no version.
 var asking = map[string][]string{
 	"bwrap":  {"--version"},
 	"podman": {"version", "--format", "{{.Client.Version}}"},
@@ -219,7 +219,7 @@ var asking = map[string][]string{
 	"runsc":  {"info", "--format", "{{json .Runtimes}}"},
 }
 
-// versionIn is the first number with dots in what a tool says of itself.
+// versionIn returns the first number with dots in a tool's output.
 func versionIn(text string) string {
 	for _, word := range strings.Fields(text) {
 		if word[0] >= '0' && word[0] <= '9' && strings.Contains(word, ".") {
@@ -229,8 +229,7 @@ func versionIn(text string) string {
 	return ""
 }
 
-// atLeast compares two versions number by number; what follows the numbers does
-// not count.
+// atLeast compares two versions number by number; a suffix after the numbers is ignored.
 func atLeast(version, least string) bool {
 	have, want := strings.Split(version, "."), strings.Split(least, ".")
 	for i := range want {
@@ -245,7 +244,7 @@ func atLeast(version, least string) bool {
 	return true
 }
 
-// leading is the number that s begins with, -1 for none.
+// leading returns the number at the start of s; -1 for none.
 func leading(s string) int {
 	n, err := strconv.Atoi(doc.LeadingDigits(s))
 	if err != nil {

@@ -15,13 +15,13 @@ import (
 	"sbx/wrap/outer"
 )
 
-// askTimeout is how long a tool may take to say that it is there.
+// askTimeout is the time limit for a tool that is asked for its version.
 const askTimeout = 20 * time.Second
 
-// maxAnswer is how much of what a tool says is read.
+// maxAnswer is how many bytes of a tool's output are read.
 const maxAnswer = 64 << 10
 
-// askTool runs a tool for what it prints.
+// askTool runs a tool and returns what it prints.
 func askTool(path string, args, env []string) (string, error) {
 	var ends [2]int
 	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
@@ -54,8 +54,8 @@ func askTool(path string, args, env []string) (string, error) {
 	return said, nil
 }
 
-// spawn starts a program in a session of its own. It reads from in and writes to out;
-// -1 is /dev/null.
+// spawn starts a program in a session of its own, with in as stdin and out as stdout; -1
+// is /dev/null.
 func spawn(path string, argv, env []string, in, out int) (pid int, err error) {
 	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -71,9 +71,9 @@ func spawn(path string, argv, env []string, in, out int) (pid int, err error) {
 	return syscall.ForkExec(path, argv, &syscall.ProcAttr{Env: outer.ToolEnviron(env), Files: files, Sys: &syscall.SysProcAttr{Setsid: true}})
 }
 
-// droppedLimits are the limits that Docker's engine takes and does not hold, as one
-// without root does where it has no control groups. Warnings may stand beside what
-// it says.
+// droppedLimits returns the limits that Docker's engine accepts and does not enforce: a
+// rootless engine without control groups drops them. The output of docker may have
+// warnings in addition.
 func (b *backend) droppedLimits(docker string) (drops []spec.Field, err error) {
 	l := &b.Resolved.Spec.Limits.Value
 	if !l.Memory.Set && !l.CPUs.Set && !l.PIDs.Set {
@@ -94,7 +94,7 @@ func (b *backend) droppedLimits(docker string) (drops []spec.Field, err error) {
 	return drops, nil
 }
 
-// readUntil reads to the end of a pipe, or until it is too late.
+// readUntil reads a pipe to its end, or until the time is over.
 func readUntil(fd int, until time.Time) (out []byte, late bool) {
 	var buf [4096]byte
 	for len(out) < maxAnswer {
@@ -114,8 +114,8 @@ func readUntil(fd int, until time.Time) (out []byte, late bool) {
 	return out, false
 }
 
-// bwrapFiles are files in memory that bwrap inherits: where it tells what became of
-// the command, and what it reads the list of system calls from.
+// bwrapFiles makes the files in memory that bwrap inherits: one in which it reports how
+// the command ended, one from which it reads the system call filter.
 func (b *backend) bwrapFiles() (status, filter int, err error) {
 	for _, fd := range []*int{&status, &filter} {
 		if *fd, err = unix.MemfdCreate("sbx-bwrap", 0); err != nil {
@@ -127,7 +127,7 @@ func (b *backend) bwrapFiles() (status, filter int, err error) {
 	return status, filter, nil
 }
 
-// fill writes what a tool is to read from a file in memory, from its beginning on.
+// fill writes text to a file in memory and seeks back to its start.
 func fill(fd int, text []byte) error {
 	if fd <= 0 {
 		return nil
@@ -142,8 +142,8 @@ func fill(fd int, text []byte) error {
 	return nil
 }
 
-// neverStarted tells whether bwrap ended without having started the command, by
-// what it says itself: its exit status is that of many commands.
+// neverStarted reports, from bwrap's status file, whether bwrap ended before it started
+// the command. Its exit status does not show that: commands use the same one.
 func (b *backend) neverStarted(o *outcome) bool {
 	if b.status <= 0 || o.Signal != 0 || o.reason != "" || o.timedOut {
 		return false
@@ -153,18 +153,18 @@ func (b *backend) neverStarted(o *outcome) bool {
 	return err == nil && !bytes.Contains(buf[:n], []byte(`"exit-code"`))
 }
 
-// remover is a process that outlives sbx, and removes a container when sbx is
-// gone: the engine goes on with it when its client is ended.
+// remover is a process that outlives sbx and removes a container when sbx is gone: the
+// engine keeps a container running after its client has ended.
 type remover struct {
-	lifeline int // closed by the end of sbx
+	lifeline int // a pipe that closes when sbx ends
 	pid      int
 	argv     []string
 }
 
-// RemoverVerb is what the program calls itself by to be the remover.
+// RemoverVerb is the name under which the program starts itself as the remover.
 const RemoverVerb = " remove"
 
-// removeLater starts the remover, before there is a container.
+// removeLater starts the remover, before the container exists.
 func (b *backend) removeLater() error {
 	fail := func(err error) error {
 		return &spec.Problem{On: "--backend " + b.Backend, Do: "make sure that the container is removed", Why: err.Error()}
@@ -185,22 +185,22 @@ func (b *backend) removeLater() error {
 	return nil
 }
 
-// remove removes the container of a command that sbx ended, or whose client was
-// ended; of any other the engine has done it. podman has no engine: what cleans up
-// after its containers is a process of this tree, and has been ended with everything
-// else, as the remover, which is not needed any more.
+// remove removes the container of a command that sbx ended, or whose client was killed;
+// the engine has removed any other. podman has no engine: the process that cleans up after
+// its container belongs to the tree that sbx has just ended. The remover is not needed any
+// more and ends too.
 func (b *backend) remove(o *outcome) {
 	if b.remover == nil {
 		return
 	}
 	unix.Close(b.remover.lifeline)
 	if b.Backend == "podman" || o.Signal != 0 || o.reason != "" || o.timedOut || !o.Known {
-		_, _ = askTool(b.remover.argv[0], b.remover.argv[1:], b.Inputs.Environ) // that it is gone already is no error
+		_, _ = askTool(b.remover.argv[0], b.remover.argv[1:], b.Inputs.Environ) // the container may be gone already
 	}
 }
 
-// Remover waits for the end of stdin, and becomes the tool that removes: it comes back
-// only where there is none.
+// Remover waits for the end of stdin and then executes the tool that removes the
+// container. It returns only if there is no such tool.
 func Remover(argv, environ []string) {
 	var buf [1]byte
 	for {

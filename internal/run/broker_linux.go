@@ -23,17 +23,18 @@ import (
 	"sbx/wrap/outer"
 )
 
-// broker is the program that runs tools for the command, outside of its sandbox.
+// broker is the program sbx-broker, which runs tools for the command outside of its
+// sandbox.
 type broker struct {
 	*planned
-	*launch.Helper // nil for none
+	*launch.Helper // nil if there is no broker
 	conn           wire.Conn
-	why            string // there is none, where one is wanted
-	token          string // by which the command is known to it; it is in the sandbox alone
+	why            string // why a requested broker is missing
+	token          string // identifies the command to the broker; only the sandbox has it
 	documents      [2]wire.Document
-	door           int  // the socket of a command that has the host's network; -1 for none
-	told           bool // how the run is to be decided
-	ended          bool // it says nothing any more
+	door           int  // the broker's socket if the command has the host's network; -1 for none
+	told           bool // Start was sent
+	ended          bool // the broker sends nothing more
 }
 
 const (
@@ -41,17 +42,17 @@ const (
 	brokerDoes = "runs tools for the command"
 )
 
-// doorName is the socket of a command that has the host's network, in the run's directory.
+// doorName is the name of door in the run's directory.
 const doorName = "door.sock"
 
-// maxDocument is how long a broker's document, or a plan, may be in bytes.
+// maxDocument is the largest Broker document or plan, in bytes.
 const maxDocument = 1 << 20
 
-// brokerPatience is how long the broker may take to judge its documents.
+// brokerPatience is the time limit for the broker to check its documents.
 const brokerPatience = 10 * time.Second
 
-// start reads the broker's documents and starts it: its own start passes beside
-// the launch.
+// start reads the broker's documents and starts the program, so that it starts while the
+// sandbox is prepared.
 func (b *broker) start() error {
 	if b.Resolved.Broker.File.Abs == "" {
 		return nil
@@ -74,7 +75,7 @@ func (b *broker) start() error {
 		if !strings.HasPrefix(name, "/") {
 			name = b.documents[0].Dir + "/" + name
 		}
-		if real, err := spec.Real(name, spec.HostPaths{}); err == nil { // the broker says what cannot be read
+		if real, err := spec.Real(name, spec.HostPaths{}); err == nil { // the broker reports files that cannot be read
 			b.specs = append(b.specs, real)
 		}
 	}
@@ -98,8 +99,8 @@ func (b *broker) start() error {
 	return nil
 }
 
-// BrokerOf is how an agent reaches the broker of a spec: over its own network, else by
-// the broker's program, which finds the socket.
+// BrokerOf says how an agent reaches the broker of a spec: over the sandbox's own network,
+// or else through the program sbx-broker, which finds the socket.
 func BrokerOf(r *spec.Resolved) agent.Broker {
 	if r.Broker.File.Abs == "" {
 		return agent.Broker{}
@@ -109,14 +110,14 @@ func BrokerOf(r *spec.Resolved) agent.Broker {
 		return agent.Broker{}
 	case r.Network != spec.NetworkHost:
 		return agent.Broker{URL: "http://127.0.0.1:" + strconv.Itoa(wire.Port) + "/mcp"}
-	case r.AccessMode.Guards(): // sbx's own directory may be private inside
+	case r.AccessMode.Guards(): // the command may not see sbx's own directory
 		return agent.Broker{Command: []string{wrap.ConnectPath, "connect"}}
 	default:
 		return agent.Broker{Command: []string{path, "connect"}}
 	}
 }
 
-// ask is the broker as the Plan needs to know it.
+// ask returns what the Plan needs to know about the broker.
 func (b *broker) ask() wrap.BrokerAsk {
 	if b.Resolved.Broker.File.Abs == "" {
 		return wrap.BrokerAsk{}
@@ -130,14 +131,14 @@ func (b *broker) runFolder() string {
 	return audit.StateDir(b.Inputs.Environ, b.Inputs.Home) + "/runs/" + b.ID
 }
 
-// tell tells the broker how to decide, while the child is busy with its mounts,
-// and makes the socket of a command that has the host's network.
+// tell sends the broker the message Start while the child makes its mounts, and creates
+// the socket for a command that has the host's network.
 func (b *broker) tell(seen *view.Tree) error {
 	if b.Helper == nil || !b.Plan.Brokered {
 		b.Kill()
 		return nil
 	}
-	again := b.told // for another rung
+	again := b.told // this is another attempt, at the next fallback level
 	if again {
 		b.close()
 		if err := b.start(); err != nil {
@@ -151,7 +152,7 @@ func (b *broker) tell(seen *view.Tree) error {
 	if err != nil {
 		return &spec.Problem{Field: "broker.file", Do: "start the broker", Why: "there is no directory for its audit: " + err.Error(), Help: "set XDG_STATE_HOME to a directory that can be written"}
 	}
-	if again { // no command was there to call it: what it had begun is empty
+	if again { // no command has run yet, so the broker's directory has no calls in it
 		_ = unix.Unlinkat(folder, wire.AuditFile, 0)
 		_ = unix.Unlinkat(folder, "broker", unix.AT_REMOVEDIR)
 	}
@@ -165,7 +166,7 @@ func (b *broker) tell(seen *view.Tree) error {
 	if j := b.Resolved.Job; j != nil {
 		start.Output = j.Output.Real
 	}
-	_ = b.conn.Send(start) // one that is gone shows by the end of the socket
+	_ = b.conn.Send(start) // if the broker is gone, the end of the socket shows it
 	if !b.Plan.Broker {
 		if b.door, err = listenUnix(folder, doorName); err != nil {
 			return &spec.Problem{Field: "broker.file", On: b.ask().Socket, Do: "make the broker's socket", Why: err.Error()}
@@ -174,7 +175,7 @@ func (b *broker) tell(seen *view.Tree) error {
 	return nil
 }
 
-// toolPlan starts the broker of a command in a container.
+// behind starts the broker of a command that runs in a container.
 func (b *broker) behind(ask *outer.Ask) error {
 	if err := b.start(); err != nil || b.why != "" || b.Resolved.Broker.File.Abs == "" {
 		return err
@@ -200,7 +201,7 @@ func (b *broker) behind(ask *outer.Ask) error {
 	return nil
 }
 
-// writeSecret makes a file that its owner alone may read.
+// writeSecret creates a file that only its owner may read.
 func writeSecret(dir int, name, text string) error {
 	fd, err := unix.Openat(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o400)
 	if err != nil {
@@ -215,19 +216,19 @@ func brokerGone(err error) error {
 	return &spec.Problem{Field: "broker.file", Do: "start the broker", Why: brokerName + " ended before it was ready: " + err.Error(), Help: "run " + brokerName + " --version by hand to see why"}
 }
 
-// granted is what the sandbox, in which tree is seen, has of its own: nobody is to have
-// more.
+// granted returns what the spec gives the sandbox, whose files are tree: a tool may get
+// nothing beyond that.
 func (b *broker) granted(tree *view.Tree) wire.Granted {
 	r := b.Resolved
 	g := wire.Granted{Trees: b.Plan.Watch.Trees, Any: !r.Limited}
 	for _, at := range tree.Places() {
 		grant := tree.At(at)
 		if grant.Copied {
-			grant.Source = "" // what a tool wrote there would reach the host
+			grant.Source = "" // a tool that writes there would write to the host, and the command does not
 		}
 		g.View = append(g.View, wire.Place{Path: at, Access: grant.Access.String(), Source: grant.Source, Protected: grant.Protected})
 	}
-	if g.View == nil { // nothing is mounted
+	if g.View == nil { // the sandbox mounts nothing
 		g.View = []wire.Place{{Path: "/", Access: view.Write.String(), Source: "/"}}
 	}
 	switch r.Network {
@@ -247,8 +248,8 @@ func (b *broker) granted(tree *view.Tree) wire.Granted {
 	return g
 }
 
-// hand gives the broker the sandbox's socket, and waits for it to have judged its
-// documents. The error is why nothing may start.
+// hand gives the broker the sandbox's listening socket and waits until the broker has
+// checked its documents. The error is the reason why the command must not start.
 func (b *broker) hand(p *launch.Process, behind bool) error {
 	if b.Helper == nil {
 		return nil
@@ -258,7 +259,7 @@ func (b *broker) hand(p *launch.Process, behind bool) error {
 		fd, kind = b.door, "unix"
 	}
 	_ = b.conn.Send(&wire.Sockets{Kinds: []string{kind}}, fd)
-	unix.Close(fd) // where it is gone the kernel refuses
+	unix.Close(fd) // if the broker is gone, the kernel refuses connections
 	if !behind && sys.Variable(b.Plan.Env, wire.URLVariable) == "unix:"+wire.SocketFile {
 		// The sandbox has it by its mount, and nobody outside is to have it by a name. A
 		// container's engine mounts it later.
@@ -275,8 +276,8 @@ func (b *broker) hand(p *launch.Process, behind bool) error {
 	return brokerGone(cmp.Or(err, error(unix.EPROTO)))
 }
 
-// listenUnix is a listening socket at a name in a directory, whose path may be longer than
-// an address of a socket has room for (unix(7): 108 bytes).
+// listenUnix creates a listening socket at a name in a directory. The path of the
+// directory may be longer than a socket's address can hold (unix(7): 108 bytes).
 func listenUnix(folder int, name string) (fd int, err error) {
 	path := "/proc/self/fd/" + strconv.Itoa(folder) + "/" + name
 	if fd, err = unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err != nil {

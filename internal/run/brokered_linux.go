@@ -13,13 +13,13 @@ import (
 	"sbx/wrap/launch"
 )
 
-// brokered is what the broker tells while the command runs.
+// brokered handles the messages of the broker while the command runs.
 type brokered struct {
 	*events
 	over bool // the command has ended
 }
 
-// listen hears the broker.
+// listen registers the broker's socket with the supervisor's loop.
 func (x *brokered) listen(h *launch.Hooks) {
 	if x.broker.Helper == nil {
 		return
@@ -32,7 +32,7 @@ func (x *brokered) listen(h *launch.Hooks) {
 	}})
 }
 
-// hear takes down what the broker says, and tells whether it may say more.
+// hear handles the messages that have arrived, and reports whether more may come.
 func (x *brokered) hear() bool {
 	b := &x.broker
 	if b.ended {
@@ -59,7 +59,7 @@ func (x *brokered) hear() bool {
 			x.summed(m)
 			b.ended = true
 			return false
-		default: // it is gone, or says what it may not
+		default: // the broker is gone, or sent an invalid message
 			x.lost(brokerName + " ended before it had reported its calls")
 			b.ended = true
 			return false
@@ -67,7 +67,7 @@ func (x *brokered) hear() bool {
 	}
 }
 
-// called notes a call that was denied.
+// called records a denied call.
 func (x *brokered) called(m *wire.Call) {
 	if m.Verdict != "deny" {
 		return
@@ -80,8 +80,7 @@ func (x *brokered) called(m *wire.Call) {
 	x.once(v.Kind+v.Rule+v.Target, v, "the call of "+spec.Name(m.Tool)+" was denied: "+spec.Shown(m.Reason))
 }
 
-// lost says that tools cannot be called any more, and ends the run where the broker is
-// required.
+// lost records that the broker is gone, and ends the run if the broker is required.
 func (x *brokered) lost(why string) {
 	for _, f := range []spec.Field{"broker.file", "broker.plan", "broker.grant"} {
 		x.weaken(f, why)
@@ -97,19 +96,19 @@ func (x *brokered) lost(why string) {
 	}
 }
 
-// summed takes over what became of the calls.
+// summed puts the numbers of the broker's summary into the record.
 func (x *brokered) summed(m *wire.Summary) {
 	r := x.record.Broker
 	r.Calls, r.Denied, r.Lines = spec.Some(m.Calls), spec.Some(m.Denied), m.Lines
 	for _, c := range m.ByTool {
-		if c.Tool == "" { // of names that no tool has
+		if c.Tool == "" { // calls of names that no tool has
 			continue
 		}
 		r.ByTool = append(r.ByTool, audit.ToolCalls{Tool: c.Tool, Calls: c.Calls, Denied: c.Denied})
 	}
 }
 
-// end takes the broker's last words, when nothing of the sandbox is left.
+// end asks the broker for its summary, when no process of the sandbox is left.
 func (x *brokered) end() {
 	b := &x.broker
 	if b.Helper == nil {
@@ -129,8 +128,8 @@ func (x *brokered) end() {
 	}
 }
 
-// keepWholeLines takes away what a broker that was killed wrote of a line: the kernel
-// ends a write between two pages.
+// keepWholeLines cuts a partial line from the end of the audit log: a broker that is
+// killed may leave one, since the kernel ends a write between two pages.
 func (x *brokered) keepWholeLines() {
 	fd, err := unix.Open(x.broker.runFolder()+"/"+wire.AuditFile, unix.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -152,23 +151,23 @@ func (x *brokered) keepWholeLines() {
 	_ = unix.Ftruncate(fd, size)
 }
 
-// close ends the broker, and takes its socket away.
+// close ends the broker and removes its sockets.
 func (b *broker) close() {
 	b.Kill()
 	if b.Helper == nil {
 		return
 	}
-	_ = unix.Unlink(b.runFolder() + "/" + wire.SocketName) // of one that was killed
+	_ = unix.Unlink(b.runFolder() + "/" + wire.SocketName) // a broker that was killed leaves it behind
 	if b.door >= 0 {
 		_ = unix.Unlink(b.ask().Socket)
-		_ = unix.Unlink(b.runFolder() + "/token") // of a container
+		_ = unix.Unlink(b.runFolder() + "/token") // only a container has this file
 		_ = unix.Unlink(b.runFolder() + "/plan")
 	}
 }
 
-// brokersOwn are the variables that hold the secrets of a Broker document, which the
-// command is not to have, and the files of its tools' specs, which it is not to write.
-// What cannot be read the broker refuses.
+// brokersOwn returns the variables that hold the secrets of a Broker document, which the
+// command must not get, and the files with its tools' specs, which it must not write. A
+// document that cannot be read is reported by the broker.
 func brokersOwn(text []byte) (variables, specs []string) {
 	root, err := doc.ParseJSON("", text)
 	if err != nil {

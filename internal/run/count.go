@@ -15,16 +15,16 @@ import (
 	"sbx/wrap/launch"
 )
 
-// count is who counts the programs that are executed, and how many there were.
+// count says who counts the executed programs, and how many there were.
 type count struct {
 	*events
 	ledger audit.Ledger
-	budget outer.Budget  // where an outer sbx counts
-	tracer *trace.Tracer // nil where programs are not counted by ptrace
+	budget outer.Budget  // used if an outer sbx counts
+	tracer *trace.Tracer // nil unless programs are counted by ptrace
 }
 
-// begin asks the outer sbx to keep the budget, where it counts: before the
-// command is let go, whose start is free.
+// begin asks the outer sbx, if that counts, to enforce the budget. It does so before the
+// command is released: the start of the command itself is free.
 func (x *count) begin() error {
 	s := x.Resolved.Spec
 	x.ledger = audit.Ledger{Max: s.MaxCommands, OnExceed: s.OnExceed.Or(spec.Deny)}
@@ -46,14 +46,14 @@ func (x *count) countsHere() bool {
 	return x.Plan.Counter == wrap.CounterNotify || x.Plan.Counter == wrap.CounterPtrace
 }
 
-// listen has the ends of programs seen.
+// listen registers for the ends of programs.
 func (x *count) listen(h *launch.Hooks) {
 	if t := x.record.Timeline; t != nil {
 		h.Wait = append(h.Wait, launch.Waiter{FD: t.Watch(), Event: t.NoteEnds})
 	}
 }
 
-// outerCounted takes what the outer sbx counted.
+// outerCounted takes over the count of the outer sbx.
 func (x *count) outerCounted() {
 	if x.Plan.Counter != wrap.CounterOuter {
 		return
@@ -78,7 +78,7 @@ func (x *count) outerCounted() {
 	}
 }
 
-// counted puts the ledger into the record.
+// counted puts the counts into the record.
 func (x *count) counted() {
 	if x.record.Timeline != nil {
 		x.record.Timeline.Close()
@@ -91,8 +91,8 @@ func (x *count) counted() {
 	}
 }
 
-// trace makes the supervisor the tracer of the command, which is ready and
-// waits, where programs are counted so.
+// trace makes the supervisor the tracer of the command, which has stopped before its first
+// program, if programs are counted by ptrace.
 func (x *count) trace() error {
 	if x.Plan.Counter != wrap.CounterPtrace {
 		return nil
@@ -124,7 +124,7 @@ func untraceable(e *trace.AttachError) string {
 	return why
 }
 
-// traced demands that the tracer holds the command, which has been let go.
+// traced fails unless the tracer has attached to the command, which has been released.
 func (x *count) traced() error {
 	if x.tracer == nil || x.tracer.Started() {
 		return nil
@@ -132,18 +132,18 @@ func (x *count) traced() error {
 	return &spec.Problem{Do: "count programs by ptrace", Why: launch.TracerOutranked, Help: "leave --counter out"}
 }
 
-// settleFor is how long the command has to stop by a terminal's signal before
-// the supervisor, which hands the signal on, stops as well.
+// settleFor is how long the supervisor waits for the command to stop after a terminal's
+// stop signal, which it passes on, before it stops itself.
 const settleFor = 100 * time.Millisecond
 
-// settle lets the command stop first.
+// settle waits until the command has stopped.
 func (x *count) settle() {
 	if x.tracer != nil {
 		x.tracer.Settle(settleFor)
 	}
 }
 
-// debugged says, once, why a debugger fails inside.
+// debugged explains, once, why a debugger fails inside the sandbox.
 func (x *count) debugged(int) {
 	if x.Voice.Muted() {
 		return

@@ -11,8 +11,8 @@ import (
 	"sbx/wrap"
 )
 
-// descriptors looks at what the command gets from the caller, before anything is
-// planned.
+// descriptors checks the descriptors that the command inherits from the caller, before
+// anything is planned.
 func (x *journal) descriptors() error {
 	if !x.Resolved.SideDoors {
 		return nil
@@ -27,23 +27,22 @@ func (x *journal) descriptors() error {
 // Kinds of file systems whose descriptors lead out of a sandbox.
 const (
 	nsfsMagic   = 0x6e736673 // NSFS_MAGIC, <linux/magic.h>
-	anonFSMagic = 0x09041934 // ANON_INODE_FS_MAGIC: what has no file system of its own, epoll and fsopen among it
+	anonFSMagic = 0x09041934 // ANON_INODE_FS_MAGIC: kernel objects without a file system, such as those of epoll and fsopen
 )
 
-// checkFDs refuses descriptors through which the command would get out:
-// openat(0, "../..") leaves the sandbox where 0 is a directory, setns(2) where it
-// is a namespace.
+// checkFDs rejects descriptors that lead out of the sandbox: openat(0, "../..") does if 0
+// is a directory, and setns(2) if it is a namespace.
 func checkFDs(fds []int) error {
 	for _, fd := range fds {
 		what := ""
 		var st unix.Stat_t
 		if err := unix.Fstat(fd, &st); err != nil {
-			continue // closed: the Go runtime has put /dev/null there, or it was never open
+			continue // the descriptor is not open
 		}
 		var fs unix.Statfs_t
 		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
 		if unix.Fstatfs(fd, &fs) != nil {
-			fs.Type = anonFSMagic // any kind may be behind it
+			fs.Type = anonFSMagic // it may be any kind of object
 		}
 		switch {
 		case st.Mode&unix.S_IFMT == unix.S_IFDIR:
@@ -63,15 +62,15 @@ func checkFDs(fds []int) error {
 	return nil
 }
 
-// isMountFD tells a file system context of fsopen(2) or fspick(2).
+// isMountFD reports whether fd is a file system context of fsopen(2) or fspick(2).
 func isMountFD(fd int) bool {
 	return strings.HasPrefix(read.Link(unix.AT_FDCWD, "/proc/self/fd/"+strconv.Itoa(fd)), "anon_inode:[fscontext]")
 }
 
-// handOver puts a pipe with what is left of it in the place of each descriptor that
-// is a protected file, or a document of the spec, open for reading. The file's own
-// would stand on the host's mount, where it can be written; /proc/self/fd opens it
-// again for that, and Landlock cannot deny beneath the workspace, which it grants.
+// handOver replaces each descriptor that is open for reading on a protected file, or on a
+// document of the spec, by a pipe with the rest of the file. The original descriptor
+// refers to the host's mount, which is writable: a program could open it again for writing
+// through /proc/self/fd, and Landlock cannot deny that inside of a writable workspace.
 func (x *journal) handOver(fds []int) error {
 	for _, fd := range fds {
 		path, ok := x.isProtectedInput(fd)
@@ -86,8 +85,8 @@ func (x *journal) handOver(fds []int) error {
 	return nil
 }
 
-// isProtectedInput tells whether a descriptor is a file that may only be read
-// although it lies in a directory that may be written.
+// isProtectedInput reports whether fd is a file that the command may only read, although
+// it lies in a writable directory.
 func (x *journal) isProtectedInput(fd int) (path string, is bool) {
 	var st unix.Stat_t
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
@@ -108,7 +107,7 @@ func (x *journal) isProtectedInput(fd int) (path string, is bool) {
 			trees = append(trees, w.Real)
 		}
 	}
-	// The directory's inode is compared, since another mount may show it, too.
+	// Inodes are compared and not paths, since another mount may show the same directory.
 	for end := strings.LastIndexByte(path, '/'); end > 0; end = strings.LastIndexByte(path[:end], '/') {
 		rel := path[end+1:]
 		if _, is := wrap.IsProtectedName(rel); !is {
@@ -132,15 +131,15 @@ func isFile(path string, as *unix.Stat_t) bool {
 	return unix.Stat(path, &st) == nil && st.Dev == as.Dev && st.Ino == as.Ino
 }
 
-// isItself tells whether a file is the program that runs.
+// isItself reports whether a file is the running program.
 func isItself(path string) bool {
 	var own unix.Stat_t
 	return unix.Stat("/proc/self/exe", &own) == nil && isFile(path, &own)
 }
 
-// throughPipe puts a pipe that holds what is left of a file in its place.
+// throughPipe replaces fd by a pipe that holds the rest of its file.
 func throughPipe(fd int) error {
-	text, err := spec.ReadFD(fd, "") // at most 1 MiB, which a pipe holds where nobody changed /proc/sys/fs/pipe-max-size
+	text, err := spec.ReadFD(fd, "") // reads at most 1 MiB; by default a pipe can hold that much (/proc/sys/fs/pipe-max-size)
 	if err != nil {
 		return err
 	}
@@ -165,15 +164,15 @@ func throughPipe(fd int) error {
 	return unix.Dup3(p[0], fd, 0)
 }
 
-// leave lets go of descriptors that the command has now: a pipe's reader sees
-// its end when the command closes it, not when the supervisor ends.
+// leave closes the supervisor's copies of descriptors that the command has now: a pipe's
+// reader must see its end when the command closes it, not when the supervisor ends.
 func leave(fds ...int) {
 	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return
 	}
 	for _, fd := range fds {
-		_ = unix.Dup3(null, fd, 0) // best effort: the command has its own
+		_ = unix.Dup3(null, fd, 0) // best effort: the command has a copy of its own
 	}
 	unix.Close(null)
 }

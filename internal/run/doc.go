@@ -2,7 +2,7 @@
 //
 //	Ask ─► Prepare ─► Prepared ─► Start, Go ─► Started ─► Wait ─► Ended
 //
-// Prepared has the Plan, Started the command, Ended the exit status and the record.
-// Each may end in a refusal, which is an Ended too. No command line is known here, and
-// nothing is printed: a person is told by the caller's Voice.
+// Prepared has the Plan, Started the command, Ended the exit status and the record. Each may
+// end in a refusal, which is an Ended, too. The package does not know command lines and
+// prints nothing: the caller's Reporter prints.
 package run

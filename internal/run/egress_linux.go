@@ -18,20 +18,21 @@ import (
 	"sbx/wrap/launch"
 )
 
-// egress is how a command reaches what network.allow names, and is reached at what
-// network.listen names.
+// egress is the command's network: the connections to the hosts of network.allow, and from
+// the ports of network.listen.
 type egress struct {
 	*events
-	lead  *listen.Egress // nil before the command runs
+	lead  *listen.Egress // nil until the command runs
 	v6    bool           // the sandbox has IPv6
 	over  bool           // the command has ended
-	asked string         // the last name that was refused
+	asked string         // the last name that was denied
 
-	lookups *listen.Lookups // of names, without a network; nil where they are not told of
+	lookups *listen.Lookups // DNS questions inside a sandbox without a network; nil if they are not reported
 }
 
-// handSockets gives the relay its sockets inside, and keeps none: where it is gone the
-// kernel refuses. That of look-ups is kept where they are told of.
+// handSockets gives the relay its sockets inside the sandbox, and closes the supervisor's
+// copies: if the relay is gone, the kernel refuses connections. The supervisor keeps the
+// socket for DNS questions if those are reported.
 func (x *egress) handSockets() {
 	if fd := x.process.LookupSocket(); fd >= 0 && x.Plan.Sockets && x.Describe != wrap.DescribeNone {
 		x.lookups = &listen.Lookups{FD: fd, Asked: x.nameAsked}
@@ -57,7 +58,7 @@ func (x *egress) handSockets() {
 	}
 }
 
-// hear takes down what the relay tells.
+// hear registers for the messages of the relay.
 func (x *egress) hear(h *launch.Hooks) {
 	if !x.Plan.Relay && !x.Plan.Publish {
 		return
@@ -73,7 +74,7 @@ func (x *egress) hear(h *launch.Hooks) {
 	}})
 }
 
-// relayLost says that nothing can be reached any more.
+// relayLost records that the relay is gone: nothing can be reached any more.
 func (x *egress) relayLost() {
 	if x.over {
 		return
@@ -95,15 +96,15 @@ func (x *egress) relayLost() {
 	}
 }
 
-// nameAsked notes a name that was asked for where there is no network. Names of
-// addresses, the root and localhost are nobody's to reach.
+// nameAsked records a DNS question in a sandbox without a network. Reverse names, the root
+// and localhost are not recorded: they are not hosts that a command could reach.
 func (x *egress) nameAsked(name string, kind uint16) {
 	if name != "" && name != "localhost" && !strings.HasSuffix(name, ".arpa") {
 		x.nameRefused(&wire.Refused{Name: name, Type: kind})
 	}
 }
 
-// relayEnded takes the relay's last words, when nothing of the sandbox is left.
+// relayEnded reads the relay's last messages, when no process of the sandbox is left.
 func (x *egress) relayEnded() {
 	if q := x.lookups; q != nil {
 		q.Hear()
@@ -114,7 +115,7 @@ func (x *egress) relayEnded() {
 		return
 	}
 	x.over = true
-	if e.Idle() && !x.Plan.Publish { // it may not even have started
+	if e.Idle() && !x.Plan.Publish { // the relay may not even have started
 		x.relay.Kill()
 		return
 	}
@@ -126,10 +127,10 @@ func connectionOf(led *listen.Relayed) audit.Connection {
 	return audit.Connection{Host: led.Host, Port: led.Port, Program: led.Program, Made: 1}
 }
 
-// connectionEnded notes a connection that the relay made, or did not.
+// connectionEnded records a connection that the relay made, or failed to make.
 func (x *egress) connectionEnded(led *listen.Relayed, m *wire.Ended) {
 	v := audit.Violation{At: time.Now(), Kind: "network", Action: listen.Connect, Rule: NetworkRule(x.Resolved)}
-	if led == nil { // a socket that no connect was made with
+	if led == nil { // no connect(2) belongs to this token
 		v.Target = "without a connect"
 		x.record.Violations.Add(v)
 		return
@@ -182,7 +183,7 @@ func (x *egress) connectionEnded(led *listen.Relayed, m *wire.Ended) {
 	}
 }
 
-// nameRefused notes a name that was asked for and has no address inside.
+// nameRefused records a name for which the resolver inside gave no address.
 func (x *egress) nameRefused(m *wire.Refused) {
 	if x.isSearched(m.Name) {
 		return
@@ -204,8 +205,8 @@ func (x *egress) nameRefused(m *wire.Refused) {
 	x.once(v.Kind+v.Rule+v.Action, v, what)
 }
 
-// noAddress notes an allowed name that the host cannot resolve, which is no denial. A
-// person is told of those that the spec names, of which there are not many.
+// noAddress records an allowed name that the host cannot resolve, which is not a denial. A
+// person is told only of names that the spec lists, since these are few.
 func (x *egress) noAddress(name string) {
 	w := spec.Warning{Field: "network.allow", Text: "network.allow: " + spec.Name(name) + " is allowed, but this host finds no address for it"}
 	x.record.Warnings = append(x.record.Warnings, w)
@@ -215,9 +216,9 @@ func (x *egress) noAddress(name string) {
 	x.Voice.Say(w.String())
 }
 
-// isSearched tells whether a name is one that was asked for before, or that is allowed,
-// with a domain that resolvers add to names without the address that they look for
-// (resolv.conf(5)); what the sandbox's read is the host's.
+// isSearched reports whether a name is an earlier or an allowed name with a search domain
+// added: resolvers add one when the name itself has no address (resolv.conf(5)). The
+// sandbox's resolv.conf has the search domains of the host's.
 func (x *egress) isSearched(name string) bool {
 	for line := range strings.Lines(sys.ReadFile("/etc/resolv.conf", 1<<16)) {
 		words := strings.Fields(line)

@@ -16,17 +16,16 @@ import (
 	"sbx/wrap/host"
 )
 
-// events are what happens while the command runs, noted in the record and told to a
-// person.
+// events records what happens while the command runs, and reports it to a person.
 type events struct {
 	*Prepared
-	adviser *wrap.Adviser                        // nil before the first question
-	ended   string                               // why sbx ended everything; "" where it did not
-	end     func()                               // ends everything
+	adviser *wrap.Adviser                        // created at the first use
+	ended   string                               // why sbx ended the command; "" if it did not
+	end     func()                               // ends the command and all its processes
 	stands  func(path string, program bool) bool // see Container.Stands; nil: this program's view is the one outside
 }
 
-// stop ends everything, for a reason that the record has as exit.ended_by.
+// stop ends the command; reason is exit.ended_by of the record.
 func (x *events) stop(reason string) {
 	if x.ended == "" {
 		x.ended = reason
@@ -34,7 +33,7 @@ func (x *events) stop(reason string) {
 	x.end()
 }
 
-// refused notes a call that does not succeed, and tells of the first of a kind.
+// refused records a denied system call, and prints the first of each kind.
 func (x *events) refused(r *listen.Refusal) {
 	if r.Cause == listen.OutOfView && !x.standsOutside(r.Action, r.Target) {
 		return
@@ -47,11 +46,11 @@ func (x *events) refused(r *listen.Refusal) {
 		n := x.Resolved.Spec.MaxCommands.Value
 		v.Kind, v.Rule, v.AllowWith = "command", "max_commands: "+strconv.Itoa(n), "max_commands: "+strconv.Itoa(n+1)
 		what += " was denied, as all further programs will be"
-	case listen.ByInner: // who tells the person itself
+	case listen.ByInner: // the inner sbx reports it to the person
 		v.Kind, v.Rule = "command", "max_commands of an sbx inside"
 		x.record.Violations.Add(v)
 		return
-	case listen.ByNarrow: // likewise
+	case listen.ByNarrow: // the inner sbx reports this one, too
 		v.Kind, v.Rule = "network", "network of an sbx inside"
 		v.Host, v.Port = apart(v.Target)
 		x.record.Violations.Add(v)
@@ -69,7 +68,7 @@ func (x *events) refused(r *listen.Refusal) {
 		default:
 			what += " may only be read"
 			if e.Protected != nil {
-				by = e.Protected.By // each settings file is another reason
+				by = e.Protected.By // the reason differs for each settings file
 				what += spec.Shown(e.Protected.Reason())
 			}
 		}
@@ -88,7 +87,7 @@ func (x *events) refused(r *listen.Refusal) {
 		}
 		if x.Plan.Relay {
 			v.Host, v.Port = apart(v.Target)
-		} else if strings.HasSuffix(v.Target, ":53") { // libc connects first, and then sends the name
+		} else if strings.HasSuffix(v.Target, ":53") { // libc connects to the DNS server before it sends the name
 			v.Action, v.Act.Kind = "look up a name", wrap.ToReach
 			what = "the name server " + what
 		}
@@ -112,23 +111,22 @@ func (x *events) refused(r *listen.Refusal) {
 		what += " is out of view"
 	}
 	x.record.Violations.Add(v)
-	searched := r.Cause == listen.OutOfView && x.isOnPath(v.Target) // and what comes after it in PATH may do
+	searched := r.Cause == listen.OutOfView && x.isOnPath(v.Target) // a later directory of PATH may have the program
 	if !searched && !x.isOwnHistory(&v) {
 		x.once(v.Kind+v.Rule+by, v, what)
 	}
 }
 
-// isOwnHistory tells of a shell or an interpreter that keeps what was typed to it in the
-// home, as bash does in .bash_history when it ends: the record has that, and nobody has
-// to act on it.
+// isOwnHistory reports whether a shell or an interpreter wrote its history file in the
+// home directory, as bash writes .bash_history when it ends. The record has the denial,
+// but a person need not act on it.
 func (x *events) isOwnHistory(v *audit.Violation) bool {
 	name, ok := strings.CutPrefix(v.Target, x.Inputs.Home+"/.")
 	program := strings.TrimRight(v.Program, "0123456789.")
 	return ok && program != "" && strings.HasPrefix(name, program) && strings.Contains(name, "history") && !strings.Contains(name, "/")
 }
 
-// once tells a person of a kind of refusal the first time that it is met, in a
-// line.
+// once prints a line about a kind of denial the first time that it occurs.
 func (x *events) once(kind string, v audit.Violation, what string) {
 	x.refusals++
 	if x.toldOf(kind) || x.Voice.Muted() {
@@ -162,10 +160,9 @@ func wouldAllow(a wrap.Advice) (text string) {
 	return text
 }
 
-// explain adds to what was attempted the line by which the sandbox denies it, and asks
-// for the one that would allow it.
+// explain adds the rule of the spec that denied the act, and the line that would allow it.
 func (x *events) explain(v *audit.Violation) (e wrap.Refusal) {
-	if v.Action != listen.OpenInRoot && strings.HasPrefix(v.Target, "/") { // else it is the way there that is denied
+	if v.Action != listen.OpenInRoot && strings.HasPrefix(v.Target, "/") { // otherwise a directory on the path is denied
 		v.Act = wrap.Act{Kind: listen.KindOf(v.Action), Path: v.Target}
 		e = x.Plan.Explain(x.Resolved, v.Act)
 	}
@@ -173,7 +170,7 @@ func (x *events) explain(v *audit.Violation) (e wrap.Refusal) {
 	return e
 }
 
-// advice is the line that would allow an act.
+// advice returns the line of the spec that would allow an act.
 func (x *events) advice(act wrap.Act) wrap.Advice {
 	if x.adviser == nil {
 		x.adviser = x.newAdviser()
@@ -181,8 +178,9 @@ func (x *events) advice(act wrap.Act) wrap.Advice {
 	return x.adviser.On(act)
 }
 
-// standsOutside tells whether what failed inside, since nothing is there, would not fail
-// on the host: the program, or the directory to write in, is there and not in view.
+// standsOutside reports whether an act that failed inside because nothing is there would
+// succeed on the host: the program, or the directory to write in, exists and is not in
+// view.
 func (x *events) standsOutside(action, target string) bool {
 	if !x.Resolved.Visible || !x.Host.Shares(target) {
 		return false
@@ -197,28 +195,28 @@ func (x *events) standsOutside(action, target string) bool {
 	return sys.MayWrite(path.Dir(target))
 }
 
-// programRule is the line of the spec by which a program may not be started,
-// and the one that would let it be.
+// programRule returns the line of the spec that denied a program, and the line that would
+// allow it.
 func (x *events) programRule(cause listen.Cause, path string) (rule, allow string) {
 	switch cause {
 	case listen.ByDeny:
 		return "commands.deny", wrap.Undenied(x.Resolved, x.programName(path))
 	case listen.ByLoader:
 		if !x.Resolved.Limited {
-			return "commands.deny", "" // what it was to load may be started itself
+			return "commands.deny", "" // the program that it tried to load may be started by itself
 		}
 		return "commands.allow", wrap.Starting(x.Resolved, path)
 	}
 	return "commands.allow", wrap.Starting(x.Resolved, x.programName(path))
 }
 
-// isOnPath tells whether a program lies where the command looks for names.
+// isOnPath reports whether a program lies in a directory of the command's PATH.
 func (x *events) isOnPath(program string) bool {
 	return slices.Contains(strings.Split(sys.Variable(x.Resolved.Env, "PATH"), ":"), path.Dir(program))
 }
 
-// programName is a program as a spec would name it: by its name alone where
-// that leads to it, else by its path from the working directory.
+// programName names a program as a spec would: by its base name if PATH leads to it,
+// otherwise by its path from the working directory.
 func (x *events) programName(path string) string {
 	for i := range x.Host.Deny {
 		if e := &x.Host.Deny[i]; e.Real == path || e.Path == path {

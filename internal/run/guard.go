@@ -13,19 +13,19 @@ import (
 	"sbx/wrap/launch"
 )
 
-// guarding looks after the protected files.
+// guarding watches over the protected files.
 type guarding struct {
 	*events
-	sweep  *guard.Sweep // nil where there is nothing to look after
+	sweep  *guard.Sweep // nil if nothing is to be watched
 	watch  *guard.Watch
-	linked *guard.Worktrees // that can be removed inside; nil for none
-	again  *renewer         // nil before the watch begins
+	linked *guard.Worktrees // git worktrees that the command can remove; nil for none
+	again  *renewer         // nil until the watch begins
 	patrol *patrol
 	masks  masks
 	found  audit.Swept
 }
 
-// note takes note of the protected files as they are before the command runs.
+// note remembers the protected files as they are before the command runs.
 func (x *guarding) note() {
 	w := x.Plan.Watch
 	if len(w.Trees) == 0 && len(w.Protected) == 0 && len(w.Masked) == 0 && len(w.Renew) == 0 {
@@ -45,7 +45,7 @@ func (x *guarding) newSweep() *guard.Sweep {
 		Match: isProtected, Leads: leads, Run: x.sink.Run}
 }
 
-// check begins to watch what could appear in the writable trees.
+// startWatch begins to watch the writable trees for protected files that appear.
 func (x *guarding) startWatch(hooks *launch.Hooks) {
 	if x.sweep == nil {
 		return
@@ -66,12 +66,12 @@ func (x *guarding) startWatch(hooks *launch.Hooks) {
 	x.again.check()
 	for x.watch.Widen(64) {
 	}
-	x.drain() // what came into being before the watch began
+	x.drain() // files that were created before the watch began
 }
 
 func (x *guarding) drain() { x.sweepAt(x.watch.Drain(time.Now())) }
 
-// pollTrees looks every now and then, where nothing can be watched.
+// pollTrees searches the trees at intervals, if they cannot be watched.
 func (x *guarding) pollTrees(hooks *launch.Hooks) {
 	look := func() {
 		x.sweepAt(x.watch.Poll(time.Now()))
@@ -85,7 +85,7 @@ func (x *guarding) pollTrees(hooks *launch.Hooks) {
 	look()
 }
 
-// unwatched says that what happens is seen late.
+// unwatched warns that protected files will be noticed late.
 func (x *guarding) unwatched(p *spec.Problem) {
 	if !x.Voice.Quiet {
 		x.Voice.Problem(p)
@@ -95,7 +95,7 @@ func (x *guarding) unwatched(p *spec.Problem) {
 	}
 }
 
-// sweepAt sweeps at once what the watch tells of, and notes what it is told.
+// sweepAt moves away at once the protected files that the watch reports, and records them.
 func (x *guarding) sweepAt(told []audit.Notice) {
 	for _, n := range told {
 		switch n.What {
@@ -107,7 +107,7 @@ func (x *guarding) sweepAt(told []audit.Notice) {
 	}
 }
 
-// end is the last look, when nothing runs any more.
+// end looks a last time, when no process of the sandbox is left.
 func (x *guarding) end() {
 	if x.sweep == nil {
 		return
@@ -126,13 +126,13 @@ func (x *guarding) end() {
 	x.Timings.Lap("sweep")
 }
 
-// lookAtLast looks at what was refused, and for all that came into being.
+// lookAtLast checks the denied files and searches for protected files that were created.
 func (x *guarding) lookAtLast() {
 	x.found.Add(x.patrol.end())
 	if x.patrol.Full() {
 		x.weaken(wrap.FieldUnmade, "more protected names were denied than were looked at again while the command ran")
 	}
-	if len(x.Plan.Watch.Trees) > 0 { // else there was nothing to sweep
+	if len(x.Plan.Watch.Trees) > 0 { // otherwise there was nothing to sweep
 		x.found.Add(x.sweep.End())
 		x.record.Swept = spec.Some(x.found)
 		x.noteSwept()
@@ -140,7 +140,7 @@ func (x *guarding) lookAtLast() {
 	x.sweep.Close()
 }
 
-// noteRemoved says whose protections went with what the command removed.
+// noteRemoved records which protections were lost because the command removed a directory.
 func (x *guarding) noteRemoved() {
 	if x.linked == nil {
 		return
@@ -155,8 +155,8 @@ func isProtected(rel string) bool {
 	return ok
 }
 
-// noteSwept turns what was moved away into violations, and tells of the first and of
-// how many there are.
+// noteSwept records the files that were moved away as violations. It prints the first of
+// them and their number.
 func (x *guarding) noteSwept() {
 	found := &x.found
 	for _, m := range found.Moved {
@@ -188,7 +188,7 @@ func (x *guarding) noteSwept() {
 	}
 }
 
-// andMore tells of what the record alone lists.
+// andMore says how many further ones only the record lists.
 func andMore(n int) string {
 	if n <= 0 {
 		return ""
@@ -196,18 +196,18 @@ func andMore(n int) string {
 	return " (and " + strconv.Itoa(n) + " more, see the record)"
 }
 
-// maxMasked is how many different masked folders are listed as opened: what
-// walks over a tree opens them all, and that is not to push out the rest.
+// maxMasked is how many masked directories are recorded as opened. A program that walks
+// over a tree opens all of them, and the list must have room for other denials.
 const maxMasked = 20
 
-// masks are the masked folders that the command opened.
+// masks are the masked directories that the command opened.
 type masks struct {
 	*events
-	seen []string // as they are inside
+	seen []string // their paths inside
 }
 
-// opened notes that a masked directory was opened, and tells of the first. "" is one
-// of those that are hidden on every machine.
+// opened records that a masked directory was opened, and prints the first one. inside is
+// "" for a directory that is hidden on every machine.
 func (x *masks) opened(inside string, at time.Time) {
 	f, what := &wrap.Folder{For: wrap.FieldSecrets}, "a directory"
 	if i := slices.IndexFunc(x.Plan.Watch.Folders, func(f wrap.Folder) bool { return f.Inside == inside }); i >= 0 {

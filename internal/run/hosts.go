@@ -7,9 +7,9 @@ import (
 	"sbx/internal/sys"
 )
 
-// hostNames answers which names the host's own table has for an address (hosts(5)): a
-// program that finds one there, where it is in view, never asks the resolver. The table
-// is read when first asked.
+// hostNames returns a function that gives the names of an address in the host's table
+// (hosts(5)): a program that sees the table and finds a name there never asks the
+// resolver. The table is read at the first call.
 func hostNames() func(reach.IP) []string {
 	var names map[reach.IP][]string
 	return func(ip reach.IP) []string {

@@ -12,23 +12,23 @@ import (
 	"sbx/wrap/host"
 )
 
-// journal is the record of a run as it grows, where it lies, and of what a person was
-// told.
+// journal is the record of a run while it grows, the place where it is written, and the
+// messages that a person has seen.
 type journal struct {
 	*Ask
 	record    audit.Record
-	sink      *audit.Sink // nil before the record's place is opened
-	later     string      // where the record will stand, links resolved, before sink is there
-	unmadeWhy string      // why there is no state directory, and none could be made
-	specs     []string    // the files of a broker's tools' specs, links resolved
-	told      []string    // the kinds of refusals that a person was told of
-	refusals  int         // that a person is told of, or would be
+	sink      *audit.Sink // nil until open
+	later     string      // the record's path, links resolved, while sink is nil
+	unmadeWhy string      // why there is no state directory and none could be made
+	specs     []string    // the spec files of the broker's tools, links resolved
+	told      []string    // the kinds of denials that were printed
+	refusals  int         // the denials that were printed, or would have been
 }
 
 func newJournal(a *Ask) *journal { return &journal{Ask: a, record: a.record()} }
 
-// place decides where the record goes. In the state directory, once that is there,
-// the run's own directory can wait until the child is busy with its mounts.
+// place decides where the record is written. The run's own directory in an existing state
+// directory is made later, while the child makes its mounts.
 func (x *journal) place() error {
 	state := audit.StateDir(x.Inputs.Environ, x.Inputs.Home)
 	if x.isNamed() {
@@ -46,19 +46,19 @@ func (x *journal) place() error {
 	return nil
 }
 
-// isNamed tells whether the caller says where the record goes.
+// isNamed reports whether the caller chose the record's place.
 func (x *journal) isNamed() bool {
 	return x.Effective.Set || sys.Variable(x.Inputs.Environ, "SBX_EFFECTIVE") != ""
 }
 
-// bound keeps the state directory from growing for ever, once the record is written.
+// bound removes old records from the state directory, after this one was written.
 func (x *journal) bound() {
 	if !x.isNamed() {
 		audit.Bound(audit.StateDir(x.Inputs.Environ, x.Inputs.Home), x.ID)
 	}
 }
 
-// open opens the record's place.
+// open creates the file of the record.
 func (x *journal) open() error {
 	if x.sink != nil {
 		return nil
@@ -74,8 +74,8 @@ func (x *journal) open() error {
 	return err
 }
 
-// makeState makes sbx's own state directory where the record goes elsewhere, and the
-// command could make it: what that left there would be believed.
+// makeState makes the state directory if the record is written elsewhere and the command
+// could make that directory: sbx would later believe records that the command left in it.
 func (x *journal) makeState(state string) {
 	writes := func(path string) bool { return wrap.Writes(x.Resolved, path) }
 	if state == "" || sys.Exists(state) || x.DryRun || !slices.ContainsFunc(host.Leads(state), writes) {
@@ -86,17 +86,17 @@ func (x *journal) makeState(state string) {
 	}
 }
 
-// recordFolder is the directory of the record that is named, links resolved; "" where
-// that is the current one. No link that an earlier command may have left leads there:
-// who left it would choose what sbx writes to. That holds for the record of a spec
-// that is refused, too: who left the link may have brought that about.
+// recordFolder returns the directory of a record whose place the caller chose, links
+// resolved; "" for the current directory. It refuses a path with a link that an earlier
+// command may have created: such a command would choose the file that sbx writes. This
+// holds for the record of a refused spec, too, since the link may be why it is refused.
 func (x *journal) recordFolder(named string) (string, error) {
 	i := strings.LastIndexByte(named, '/')
 	if i < 0 {
 		return "", nil
 	}
 	if x.Inputs.Cwd == "" && named[0] != '/' {
-		return "", nil // which cannot be opened
+		return "", nil // opening it will fail
 	}
 	docs := x.Documents
 	if x.Resolved != nil {
@@ -115,7 +115,7 @@ func (x *journal) recordFolder(named string) (string, error) {
 	return "", refusal
 }
 
-// Follow resolves a path that a command line names, for a start in in.Cwd under the
+// Follow resolves a path of a command line, for a run that starts in in.Cwd under the
 // documents.
 func Follow(path string, in spec.Inputs, docs []*spec.SandboxSpec) (spec.Path, *spec.Problem) {
 	if !strings.HasPrefix(path, "/") {
@@ -125,8 +125,8 @@ func Follow(path string, in spec.Inputs, docs []*spec.SandboxSpec) (spec.Path, *
 	return trees.Follow(path)
 }
 
-// sourcePaths are the files that made the spec, a broker's and its tools' with them,
-// links resolved.
+// sourcePaths returns the files that the spec was read from, with those of the broker and
+// its tools, links resolved.
 func (x *journal) sourcePaths() []string {
 	files := SourceFiles(x.Documents)
 	if x.Resolved == nil {
@@ -140,7 +140,7 @@ func (x *journal) sourcePaths() []string {
 	return append(files, x.specs...)
 }
 
-// SourceFiles are the files that documents were read from, links resolved.
+// SourceFiles returns the files that documents were read from, links resolved.
 func SourceFiles(docs []*spec.SandboxSpec) []string {
 	var files []string
 	for _, d := range docs {
@@ -155,19 +155,19 @@ func SourceFiles(docs []*spec.SandboxSpec) []string {
 	return files
 }
 
-// shownAs is what `sbx show` finds the record by, once it is written.
+// shownAs returns the argument by which `sbx show` finds the record.
 func (x *journal) shownAs() string {
 	named := x.Effective.Or(sys.Variable(x.Inputs.Environ, "SBX_EFFECTIVE"))
 	switch {
 	case named == "":
 		return "last"
-	case !strings.ContainsRune(named, '/') && !strings.HasSuffix(named, ".json"): // else it is taken for an id
+	case !strings.ContainsRune(named, '/') && !strings.HasSuffix(named, ".json"): // without a / or .json, sbx show takes it for an id
 		named = "./" + named
 	}
 	return spec.Name(named)
 }
 
-// RecordPath is where the record will stand, links resolved.
+// RecordPath returns where the record will be written, links resolved.
 func (x *journal) RecordPath() string {
 	if x.sink == nil {
 		return x.later
@@ -188,7 +188,7 @@ func (x *journal) RecordPath() string {
 	return strings.TrimRight(dir, "/") + path[i:]
 }
 
-// weaken says in the record's line of a field why it held less.
+// weaken lowers the enforcement of a field in the record, and adds the reason.
 func (x *journal) weaken(f spec.Field, why string) {
 	for i := range x.record.Enforcement {
 		if e := &x.record.Enforcement[i]; e.Field == f {
@@ -197,10 +197,11 @@ func (x *journal) weaken(f spec.Field, why string) {
 	}
 }
 
-// maxTold bounds the kinds that are remembered: an agent's stream may name any.
+// maxTold bounds the remembered kinds of messages: an agent's stream may produce any
+// number.
 const maxTold = 1000
 
-// toldOf tells whether a kind was met before, and remembers it.
+// toldOf reports whether a kind of message was printed before, and remembers it.
 func (x *journal) toldOf(kind string) bool {
 	if slices.Contains(x.told, kind) {
 		return true
@@ -211,10 +212,11 @@ func (x *journal) toldOf(kind string) bool {
 	return false
 }
 
-// Refuse ends a run that came to no plan: a person and the record are told why.
+// Refuse ends a run that has no plan, and reports the reason to the person and in the
+// record.
 func Refuse(a *Ask, err error) Ended { return newJournal(a).refuse(err) }
 
-// refuse tells why the command does not start, to the person and the record.
+// refuse reports to the person and in the record why the command does not start.
 func (x *journal) refuse(err error) Ended {
 	status := StatusRefused
 	if u, ok := err.(*unstarted); ok {
@@ -225,10 +227,10 @@ func (x *journal) refuse(err error) Ended {
 		x.Voice.Problem(p)
 	}
 	x.record.Error = audit.Refused(problems[0])
-	// Nothing ran, so nothing held.
+	// Nothing ran, so nothing was enforced.
 	x.record.Enforcement, x.record.AccessMode, x.record.Rung = nil, spec.AccessUnset, spec.Opt[wrap.Rung]{}
 	x.record.EndedAt = time.Now()
-	if x.open() == nil { // else it is told already, or the refusal is about that
+	if x.open() == nil { // otherwise the reason has been reported already
 		x.record.Supervisor = audit.Self()
 		if err := x.sink.Close(x.record); err != nil && !x.Voice.Quiet {
 			x.Voice.Problem(spec.AsProblems(err)[0])
@@ -238,8 +240,8 @@ func (x *journal) refuse(err error) Ended {
 	return Ended{Status: status, Record: x.record}
 }
 
-// unstarted is why the command could not be executed, with the exit status that says
-// so.
+// unstarted is the reason why the command could not be executed, with the exit status for
+// it.
 type unstarted struct {
 	*spec.Problem
 	status int

@@ -11,15 +11,14 @@ import (
 	"sbx/wrap/launch"
 )
 
-// landlog is what the kernel's audit tells of Landlock's refusals.
+// landlog reads Landlock's denials from the kernel's audit.
 type landlog struct {
 	*events
-	log *audit.LandlockLog // nil where nothing is read
+	log *audit.LandlockLog // nil if it is not read
 }
 
-// listen reads what the kernel's audit tells of Landlock's refusals, where
-// the launch asked for that. It describes and holds nothing: without, they stay
-// undescribed.
+// listen reads the denials, if the launch enabled their audit. This only describes them:
+// without it Landlock denies the same, and nobody learns why.
 func (x *landlog) listen(hooks *launch.Hooks) {
 	if !x.Plan.LandlockLogs {
 		return
@@ -38,8 +37,7 @@ func (x *landlog) listen(hooks *launch.Hooks) {
 	x.log = log
 }
 
-// denied notes what Landlock refused, unless the listener has described it
-// already.
+// denied records a denial of Landlock, unless the listener has described the call already.
 func (x *landlog) denied(d *audit.Denial) {
 	known, ok := seenAs(d.Blockers[0])
 	for i := 1; i < len(d.Blockers) && !ok; i++ {
@@ -73,8 +71,8 @@ func (x *landlog) denied(d *audit.Denial) {
 	x.once("landlock "+v.Kind+v.Rule+v.Action, v, what+"Landlock denied an attempt to "+v.Action)
 }
 
-// seen is how a violation calls what Landlock blocked, and from where on the
-// listener describes it itself.
+// seen says how the record names an act that Landlock denied, and from which notifications
+// on the listener describes it itself.
 type seen struct {
 	blocker, kind, action string
 	by                    seccomp.Notify // NotifyNone: never
@@ -116,7 +114,7 @@ func seenAs(blocker string) (seen, bool) {
 	return seen{blocker: blocker, kind: "syscall", action: blocker}, false
 }
 
-// end takes what has come until the end.
+// end reads the denials that are left.
 func (x *landlog) end() {
 	if x.log == nil {
 		return

@@ -14,26 +14,27 @@ import (
 	"sbx/wrap"
 )
 
-// The bounds of a look at what a command wrote: it may have made any number of names.
+// Bounds for comparing what a command wrote: it may have created any number of names.
 const (
-	maxNames   = 4096 // of one directory; of more it is the directory that counts
-	maxLearned = 4096 // of all
-	maxAlone   = 8    // of the files of a directory that were written in place
-	maxNew     = 64   // of the new names of one, which the same line allows
+	maxNames   = 4096 // of one directory; if it has more, only the directory is reported
+	maxLearned = 4096 // in total
+	maxAlone   = 8    // of the files in one directory that were written in place
+	maxNew     = 64   // of the new names in one directory, since one line allows them all
 )
 
-// anyName stands for the names in a directory, where it is not known which.
+// anyName stands for the names in a directory if they are not known.
 const anyName = "/*"
 
-// layer is a directory of the host, and what the command made of it.
+// layer is an overlay over a directory of the host, which takes what the command writes
+// there.
 type layer struct {
 	dir   string
-	fd    int           // of what an overlay of it writes
-	made  unix.Timespec // its mtime, before the command ran
-	hides string        // the layer by which names in it are hidden, in the scratch tmpfs
+	fd    int           // of the overlay's upper directory
+	made  unix.Timespec // its mtime before the command ran
+	hides string        // the directory in the scratch tmpfs by which the overlay hides names
 }
 
-// openLayers opens the layers before the command writes in them.
+// openLayers opens the layers before the command writes to them.
 func (x *Started) openLayers() {
 	scratch := x.process.Scratch()
 	if scratch < 0 {
@@ -47,7 +48,7 @@ func (x *Started) openLayers() {
 	}
 }
 
-// openBeneath opens a directory without following a link; -1 where that cannot be.
+// openBeneath opens a directory without following a link; fd is -1 if that fails.
 func openBeneath(dir int, name string) (fd int, st unix.Stat_t) {
 	fd, err := unix.Openat2(dir, name, &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NONBLOCK,
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS})
@@ -57,8 +58,8 @@ func openBeneath(dir int, name string) (fd int, st unix.Stat_t) {
 	return fd, st
 }
 
-// learned is what the command wrote in the layers: what it would be denied without them.
-// Nothing of it runs any more.
+// learned returns the writes in the layers, which would have been denied without them. No
+// process of the sandbox is left.
 func (x *Started) learned() []Denied {
 	if len(x.layers) == 0 {
 		return nil
@@ -74,24 +75,24 @@ func (x *Started) learned() []Denied {
 	return l.found
 }
 
-// learner compares layers with the host.
+// learner compares layers with the host's directories.
 type learner struct {
 	plan   *wrap.Plan
-	caches []string // that sets of paths name
+	caches []string // the caches that the path presets name
 	secret func(path string) bool
 
 	started time.Time
-	scratch int   // in which the layers are
-	at      layer // that is looked at
+	scratch int   // the directory of the layers
+	at      layer // the layer that is compared
 	found   []Denied
 	dirs    read.Dir
 }
 
-// add notes what was done at a path.
+// add reports an act at a path.
 func (l *learner) add(action, path string) {
 	parent := path[:max(strings.LastIndexByte(path, '/'), 1)]
 	if listen.KindOf(action) != wrap.ToWrite && unix.Faccessat(unix.AT_FDCWD, parent, unix.W_OK, unix.AT_EACCESS) == unix.EACCES {
-		return // the host denies it, whatever the spec: a layer may show another owner
+		return // the host itself denies it; the layer allowed it because it shows another owner
 	}
 	d := Denied{Action: action, Target: path}
 	if l.secret(path) {
@@ -100,7 +101,7 @@ func (l *learner) add(action, path string) {
 	l.note(d)
 }
 
-// note adds one, as long as there are not too many.
+// note appends d unless there are too many.
 func (l *learner) note(d Denied) {
 	d.Kind, d.Count = "filesystem", 1
 	switch {
@@ -111,9 +112,9 @@ func (l *learner) note(d Denied) {
 	}
 }
 
-// mtime is what a directory's was before the command ran: of the layer that hides names
-// beneath it, or of the host's. Where others changed that since, it is not known, and
-// taken for unchanged.
+// mtime returns the mtime of a directory before the command ran: of the layer that hides
+// names in it, or of the host's directory. If the host's has changed since, the old one is
+// unknown, and the directory counts as unchanged.
 func (l *learner) mtime(dir string, host, now *unix.Stat_t) unix.Timespec {
 	var st unix.Stat_t
 	if unix.Fstatat(l.scratch, l.at.hides+strings.TrimPrefix(dir, l.at.dir), &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
@@ -125,7 +126,7 @@ func (l *learner) mtime(dir string, host, now *unix.Stat_t) unix.Timespec {
 	return host.Mtim
 }
 
-// names are those in a directory, in order; cut where there are more.
+// names returns the sorted names in a directory; cut is true if it has more than maxNames.
 func (l *learner) names(fd int) (names []string, cut bool) {
 	_ = l.dirs.Each(fd, func(name []byte, _ byte) bool {
 		if cut = len(names) == maxNames; !cut {
@@ -137,9 +138,9 @@ func (l *learner) names(fd int) (names []string, cut bool) {
 	return names, cut
 }
 
-// compare looks at a directory that the host has as well. Its mtime was before when it
-// was last the host's: overlayfs keeps that when it copies what is in it, so another one
-// tells that names came or went.
+// compare compares a directory with the host's. before is its mtime before the command
+// ran. Overlayfs keeps the mtime when it copies a file of the directory, so another mtime
+// means that names were created or removed.
 func (l *learner) compare(fd int, dir string, before unix.Timespec) {
 	if len(l.found) >= maxLearned {
 		return
@@ -149,7 +150,7 @@ func (l *learner) compare(fd int, dir string, before unix.Timespec) {
 	changed, came, news := now.Mtim != before, false, 0
 	names, cut := l.names(fd)
 	if len(names) > 0 && slices.ContainsFunc(l.caches, func(cache string) bool { return view.Within(dir, cache) }) {
-		l.add("create", dir+"/"+names[0]) // which opens the cache
+		l.add("create", dir+"/"+names[0]) // the line for it opens the whole cache
 		return
 	}
 	var written []string
@@ -161,7 +162,7 @@ func (l *learner) compare(fd int, dir string, before unix.Timespec) {
 			l.note(Denied{Action: "open for writing", Target: path, Rule: string(wrap.FieldSecrets)})
 			came = true
 			continue
-		case !g.Copied || unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil: // something else shows there
+		case !g.Copied || unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil: // another mount covers it
 			continue
 		}
 		kind := st.Mode & unix.S_IFMT
@@ -186,7 +187,7 @@ func (l *learner) compare(fd int, dir string, before unix.Timespec) {
 			written = append(written, path)
 		}
 	}
-	if cut || len(written) > maxAlone || changed && !came { // as where a file is replaced by rename
+	if cut || len(written) > maxAlone || changed && !came { // a file was replaced by rename, for example
 		l.add("create", strings.TrimSuffix(dir, "/")+anyName)
 		return
 	}
@@ -195,8 +196,9 @@ func (l *learner) compare(fd int, dir string, before unix.Timespec) {
 	}
 }
 
-// fresh is what the host does not have. Of a directory on the way to a cache that a set
-// of paths names the cache alone is opened, and what else is in it is told.
+// fresh reports a name that the host does not have. If a directory leads to a cache that a
+// path preset names, only the cache is to be opened; other files in that directory are
+// reported and not opened.
 func (l *learner) fresh(fd int, name, path string, kind uint32) (cached bool) {
 	within := func(cache string) bool { return view.Within(path, cache) }
 	leads := func(cache string) bool { return view.Within(cache, path) }
@@ -218,7 +220,7 @@ func (l *learner) fresh(fd int, name, path string, kind uint32) (cached bool) {
 	return slices.ContainsFunc(l.caches, within)
 }
 
-// freshIn is fresh for names in a directory. It is false where none leads to a cache.
+// freshIn calls fresh for names in a directory; cached is false if none leads to a cache.
 func (l *learner) freshIn(fd int, names []string, dir string) (cached bool) {
 	for _, name := range names {
 		var st unix.Stat_t

@@ -7,17 +7,17 @@ import (
 	"sbx/wrap/launch"
 )
 
-// liveEvery is how far the record of a run that goes on may be behind.
+// liveEvery is how much older than the run its record may be.
 const liveEvery = time.Second
 
-// live keeps the record in the state directory up to date while the command runs: sbx watch
-// and sbx show read it, and it is what stays of a run whose supervisor is killed. One
-// that is named elsewhere is left alone: the mount that hides it inside falls off when
-// it is replaced.
+// live keeps the record in the state directory up to date while the command runs. sbx
+// watch and sbx show read it, and it remains if the supervisor is killed. A record
+// elsewhere is not updated: a mount hides its file inside the sandbox, and replacing the
+// file would remove that mount.
 type live struct {
 	*progress
-	told string        // what had been used when it was last written
-	free chan struct{} // nothing is being written
+	told string        // the usage when the record was last written
+	free chan struct{} // has a token while nothing is being written
 }
 
 func newLive(p *progress) *live {
@@ -26,7 +26,7 @@ func newLive(p *progress) *live {
 	return l
 }
 
-// listen begins to write.
+// listen starts the updates.
 func (x *live) listen(h *launch.Hooks) {
 	if x.isNamed() {
 		return
@@ -37,8 +37,8 @@ func (x *live) listen(h *launch.Hooks) {
 	}
 }
 
-// tell writes the record where something was used or denied since. A disk that is slow
-// keeps nobody waiting, and misses some.
+// tell writes the record if usage or denials have changed. If a slow disk is still busy
+// with the last update, this one is skipped, and nobody waits.
 func (x *live) tell() {
 	used := x.usedSoFar()
 	if used == x.told {
@@ -59,10 +59,10 @@ func (x *live) tell() {
 	}
 	text := r.AppendJSON(nil)
 	go func() {
-		_ = x.sink.Put(text) // the last one says what is wrong
+		_ = x.sink.Put(text) // an error shows again at the last write, which reports it
 		x.free <- struct{}{}
 	}()
 }
 
-// end waits until nothing is being written.
+// end waits until no update is being written.
 func (x *live) end() { <-x.free }

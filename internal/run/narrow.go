@@ -13,11 +13,12 @@ import (
 	"sbx/wrap/launch"
 )
 
-// narrowing hears what an outer sbx refuses, which holds the network of this run.
+// narrowing handles what an outer sbx denies, if this run's network restriction is
+// enforced by the outer one.
 type narrowing struct{ *events }
 
-// begin has the outer sbx hold what may be reached, where that is less than it lets
-// reach itself.
+// begin asks the outer sbx to restrict this run's network, if the run may reach less than
+// the outer sandbox.
 func (x *narrowing) begin() error {
 	if x.Plan.Narrow == nil || x.narrow != nil {
 		return nil
@@ -31,7 +32,7 @@ func (x *narrowing) begin() error {
 	return nil
 }
 
-// listen notes what the outer sbx refuses.
+// listen registers for the denials of the outer sbx.
 func (x *narrowing) listen(h *launch.Hooks) {
 	if x.narrow != nil {
 		h.Wait = append(h.Wait, launch.Waiter{FD: x.narrow.FD, Event: x.hear})
@@ -46,7 +47,7 @@ func (x *narrowing) hear() {
 	}
 }
 
-// beyond notes a connect that the outer sbx refused.
+// beyond records a connect(2) that the outer sbx denied.
 func (x *narrowing) beyond(r *wrap.Beyond) {
 	v := audit.Violation{At: time.Now(), Kind: "network", Action: listen.Connect, Target: r.Target, Program: r.Program, Rule: NetworkRule(x.Resolved)}
 	what := spec.Name(v.Target) + " is out of reach"
@@ -57,7 +58,7 @@ func (x *narrowing) beyond(r *wrap.Beyond) {
 		what = spec.Name(v.Target) + " is a socket from outside"
 	default:
 		v.Host, v.Port = apart(v.Target)
-		if ip, isIP := reach.ParseIP(v.Host); !r.Outer && !(isIP && ip.Loopback()) { // that is another host's there
+		if ip, isIP := reach.ParseIP(v.Host); !r.Outer && !(isIP && ip.Loopback()) { // the loopback address of another network namespace
 			v.Act = reaching(v.Target)
 		}
 	}
@@ -65,7 +66,7 @@ func (x *narrowing) beyond(r *wrap.Beyond) {
 	x.once(v.Kind+v.Rule, v, what)
 }
 
-// end says that nothing is left for which the outer sbx would hold anything.
+// end tells the outer sbx that the restriction is not needed any more.
 func (x *narrowing) end() {
 	if x.narrow == nil {
 		return

@@ -8,7 +8,7 @@ import (
 	"sbx/wrap"
 )
 
-// NetworkRule is the line of the spec by which the network is shut.
+// NetworkRule returns the line of the spec that denies the network.
 func NetworkRule(r *spec.Resolved) string {
 	if r.Network == spec.NetworkAllow {
 		return "network.allow"
@@ -19,10 +19,10 @@ func NetworkRule(r *spec.Resolved) string {
 	return "network.mode: " + r.Network.String()
 }
 
-// reaching is the act of connecting to a target by TCP.
+// reaching is the act of connecting to target by TCP.
 func reaching(target string) wrap.Act { return wrap.Act{Kind: wrap.ToReach, Path: target} }
 
-// apart is a target's host and port.
+// apart splits a target into host and port.
 func apart(target string) (host string, port int) {
 	i := strings.LastIndexByte(target, ':')
 	if i < 0 {
@@ -32,5 +32,5 @@ func apart(target string) (host string, port int) {
 	return strings.Trim(target[:i], "[]"), port
 }
 
-// ListenItem is the nth item of network.listen, as problems and lines name it.
+// ListenItem names the nth item of network.listen in messages.
 func ListenItem(n int) string { return "network.listen[" + strconv.Itoa(n) + "]" }

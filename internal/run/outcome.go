@@ -14,17 +14,17 @@ import (
 	"sbx/wrap/launch"
 )
 
-// outcome is how the command ended: all that the exit status follows from.
+// outcome is how the command ended: all that the exit status depends on.
 type outcome struct {
 	launch.Exit
-	reason       string // why sbx ended everything; "" where it did not
+	reason       string // why sbx ended the command; "" if it did not
 	timedOut     bool
-	killed       int  // processes that the supervisor ended for limits.memory
-	neverStarted bool // by another tool
-	tooLarge     bool // to be executed under limits.memory
+	killed       int  // processes that the supervisor killed because of limits.memory
+	neverStarted bool // the tool that makes the sandbox did not start the command
+	tooLarge     bool // the command was too large to be executed under limits.memory
 }
 
-// by tells who ended the command, and the exit status.
+// by returns what ended the command, and the exit status.
 func (o *outcome) by() (by string, status int) {
 	status = o.Code
 	by = "command"
@@ -32,7 +32,7 @@ func (o *outcome) by() (by string, status int) {
 		status = 128 + o.Signal
 		by = "signal"
 	}
-	killed := 128 + int(unix.SIGKILL) // a shell passes on how its last command ended
+	killed := 128 + int(unix.SIGKILL) // a shell ends with the status of its last command
 	switch {
 	case o.neverStarted:
 		return "supervisor", StatusRefused
@@ -40,7 +40,7 @@ func (o *outcome) by() (by string, status int) {
 		return o.reason, StatusEnded
 	case o.timedOut:
 		return "timeout", StatusEnded
-	case !o.Known: // pid 1 was killed from outside
+	case !o.Known: // somebody outside killed pid 1
 		return "supervisor", killed
 	case o.outOfMemory() > 0 && status == killed:
 		return "memory", status
@@ -50,10 +50,10 @@ func (o *outcome) by() (by string, status int) {
 	return by, status
 }
 
-// outOfMemory is how many processes were ended because of limits.memory.
+// outOfMemory is how many processes were killed because of limits.memory.
 func (o *outcome) outOfMemory() int { return int(o.Use.OOMKills.Value) + o.killed }
 
-// exit is the same for the record.
+// exit returns the same for the record.
 func (o *outcome) exit() audit.Exit {
 	by, status := o.by()
 	exit := audit.Exit{EndedBy: by, Code: spec.Some(status)}
@@ -63,7 +63,7 @@ func (o *outcome) exit() audit.Exit {
 	return exit
 }
 
-// noteLimits turns what the limits ended or refused into violations.
+// noteLimits records as violations what the limits ended or denied.
 func (x *events) noteLimits(o *outcome) {
 	l := &x.Resolved.Spec.Limits.Value
 	add := func(f spec.Field, action, more string, count int, what string) {
@@ -93,7 +93,7 @@ func (x *events) noteLimits(o *outcome) {
 	x.noteChanged(o.Changed)
 }
 
-// times is a number with the words for it.
+// times is a number with its noun in singular or plural.
 func times(n int, one, more string) string {
 	if n == 1 {
 		return "1 " + one
@@ -101,7 +101,7 @@ func times(n int, one, more string) string {
 	return strconv.Itoa(n) + " " + more
 }
 
-// noteChanged says of a limit that somebody took away while the command ran.
+// noteChanged records that somebody changed a limit's file while the command ran.
 func (x *events) noteChanged(file string) {
 	if file == "" {
 		return
@@ -115,12 +115,12 @@ func (x *events) noteChanged(file string) {
 	x.weaken(field, file+" was changed while the command ran")
 }
 
-// noteUsage fills in what the tree used. Of the processors' time the group
-// tells all; without one it is that of the processes that were waited for.
+// noteUsage fills in the resource usage of the tree. A control group counts the processor
+// time of all processes; without one it is that of the processes that were waited for.
 func (x *events) noteUsage(e *launch.Exit) {
 	u := &x.record.Usage
 	u.WallMS = spec.Some(x.record.EndedAt.Sub(x.record.StartedAt).Milliseconds())
-	if x.record.Backend.Image != "" { // what is known is the client's
+	if x.record.Backend.Image != "" { // the known usage is that of the engine's client, not of the container
 		return
 	}
 	if e.Known {
@@ -134,7 +134,7 @@ func (x *events) noteUsage(e *launch.Exit) {
 	u.MemoryPeak = e.Use.MemoryPeak
 }
 
-// durationText is a duration as specs write it.
+// durationText formats a duration as specs write it.
 func durationText(d time.Duration) string {
 	if d%time.Second == 0 {
 		return d.String()

@@ -10,28 +10,28 @@ import (
 	"sbx/wrap/launch"
 )
 
-// patrol has the writable trees looked at whenever names may have come into being.
+// patrol has the writable trees searched whenever protected names may have been created.
 type patrol struct {
 	*guard.Patrol
-	timer  int  // a timerfd; -1 as long as the command has not run for a while
-	armed  bool // the timer is
-	under  bool // a round is under way
-	made   bool // a name may have come into being since it began
-	unseen bool // names are made that nobody hears of
+	timer  int  // a timerfd; -1 until the command has run for a while
+	armed  bool // the timer is set
+	under  bool // a search is in progress
+	made   bool // a name may have been created since the search began
+	unseen bool // some created names are not reported to sbx
 }
 
-// begin begins to look. unseen tells that nobody hears of names that are made.
+// begin starts to search. unseen says that some created names are not reported to sbx.
 func (p *patrol) begin(hooks *launch.Hooks, found *audit.Swept, unseen bool) {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {
-		return // the sweep at the end looks all the same
+		return // the sweep at the end finds them
 	}
 	p.timer, p.unseen = fd, unseen
 	hooks.Wait = append(hooks.Wait, launch.Waiter{FD: fd, Event: func() { p.walk(found) }})
 	p.arm(guard.PatrolEvery)
 }
 
-// makes is told that a name may come into being.
+// makes notes that a name may be created.
 func (p *patrol) makes() {
 	p.made = true
 	if !p.armed {
@@ -47,7 +47,8 @@ func (p *patrol) arm(d time.Duration) {
 	_ = unix.TimerfdSettime(p.timer, 0, &unix.ItimerSpec{Value: unix.NsecToTimespec(int64(d))}, nil)
 }
 
-// walk goes on with a round. Where nothing was made meanwhile it is the last one for now.
+// walk continues a search. If no name was created meanwhile, the next search waits for
+// one.
 func (p *patrol) walk(found *audit.Swept) {
 	var b [8]byte
 	_, _ = unix.Read(p.timer, b[:])
@@ -65,7 +66,7 @@ func (p *patrol) walk(found *audit.Swept) {
 	}
 }
 
-// end is for when nothing runs any more.
+// end returns what was found, when no process of the sandbox is left.
 func (p *patrol) end() audit.Swept {
 	if p.timer >= 0 {
 		unix.Close(p.timer)

@@ -17,7 +17,7 @@ import (
 	"sbx/wrap/outer"
 )
 
-// planned is what is known of the host, and what is planned for it.
+// planned is what is known about the host, and what is planned for it.
 type planned struct {
 	*journal
 	Host    wrap.Host // as far as it is known
@@ -29,23 +29,23 @@ type planned struct {
 type Prepared struct {
 	*planned
 	process *launch.Process
-	threads <-chan struct{} // that may be wanted while the command runs; closed once they are there
+	threads <-chan struct{} // closed once the threads exist that the supervisor may need while the command runs
 	held    *guard.Snapshot
 	relay   relay
 	broker  broker
-	backend backend            // without a tool: sbx itself
-	narrow  *outside.Narrowing // what an outer sbx holds for this run; nil for nothing
-	tap     *tap               // nil where no stream of an agent's is read
-	asked   *outer.Asked       // a container's; nil for a command
+	backend backend            // sbx itself if it has no tool
+	narrow  *outside.Narrowing // what an outer sbx enforces for this run; nil for nothing
+	tap     *tap               // nil unless an agent's stream is read
+	asked   *outer.Asked       // a container's request; nil for a command
 }
 
 func newPrepared(p planned) *Prepared {
 	return &Prepared{planned: &p, relay: relay{planned: &p}, broker: broker{planned: &p}, backend: backend{planned: &p}}
 }
 
-// Prepare plans the run of a. The child is cloned meanwhile, unless nothing is to be
-// run: it makes its namespaces while the workspace is looked at. With an error there is
-// a Prepared to refuse.
+// Prepare plans the run of a. Unless this is a dry run, it clones the child first: the
+// child makes its namespaces while sbx examines the workspace. Prepared is not nil if
+// there is an error, so that the caller can call Refuse.
 func Prepare(a *Ask) (_ *Prepared, err error) {
 	x := newPrepared(planned{journal: newJournal(a)})
 	if err := x.descriptors(); err != nil {
@@ -75,8 +75,8 @@ func Prepare(a *Ask) (_ *Prepared, err error) {
 	return x, x.plan()
 }
 
-// Try plans the run of a by launches without the command: the first that goes well is
-// the plan. Where the command's program is missing there is one all the same, and an error.
+// Try plans the run of a by launches without the command: the first that succeeds is the
+// plan. If the command's program is missing, it returns the plan and an error.
 func Try(a *Ask) (*Prepared, error) {
 	x := newPrepared(planned{journal: newJournal(a), Host: host.Facts()})
 	var missing error
@@ -99,7 +99,8 @@ func Try(a *Ask) (*Prepared, error) {
 	}
 }
 
-// Refuse ends the run before the command: a person and the record are told why.
+// Refuse ends the run before the command starts, and reports the reason to the person and
+// in the record.
 func (x *Prepared) Refuse(err error) Ended {
 	if x.process != nil {
 		x.process.Kill()
@@ -132,11 +133,11 @@ func (x *Prepared) begin() error {
 	if err := x.broker.start(); err != nil {
 		return err
 	}
-	x.threads = launch.Threads(own) // while the kernel makes the namespaces
+	x.threads = launch.Threads(own) // at the same time as the kernel makes the namespaces
 	return x.reopen()
 }
 
-// reopen begins the launch on the best rung that is left.
+// reopen begins the launch again, at the next fallback level.
 func (x *Prepared) reopen() error {
 	for {
 		opening := wrap.Open(x.Resolved, &x.Host)
@@ -151,7 +152,8 @@ func (x *Prepared) reopen() error {
 	}
 }
 
-// survey looks for the program, and learns what stands in the workspace and around it.
+// survey looks for the command's program, and examines the workspace and the directories
+// around it.
 func (x *planned) survey() (found host.Search) {
 	if !x.NoCommand {
 		found = x.lookUp()
@@ -161,7 +163,7 @@ func (x *planned) survey() (found host.Search) {
 	return found
 }
 
-// plan makes the Plan for what is known of the host.
+// plan makes the Plan for the host as it is known now.
 func (x *Prepared) plan() error {
 	plan, err := wrap.Build(x.Resolved, &x.Host, x.request())
 	if err != nil {
@@ -194,7 +196,7 @@ func (x *Prepared) request() wrap.Request {
 		Counter: x.Counter, Describe: x.Describe, Agent: x.Seen, Worker: x.Worker, NoRelay: x.relay.why, Broker: x.broker.ask()}
 }
 
-// newAdviser is one that finds lines for this run's document.
+// newAdviser returns an adviser that finds lines for this run's document.
 func (x *Prepared) newAdviser() *wrap.Adviser {
 	if x.asked != nil {
 		return &wrap.Adviser{Plan: x.Plan, Resolved: x.asked.Resolved, Host: x.asked.Host, Request: x.asked.Request}
@@ -209,13 +211,13 @@ func (x *Prepared) newAdviser() *wrap.Adviser {
 	return a
 }
 
-// Reaching is the line of the document that lets items of network.allow be reached as
-// well; "" where none does.
+// Reaching returns the line of the document that would allow items of network.allow in
+// addition; "" for none.
 func (x *Prepared) Reaching(items []string) string { return x.newAdviser().Reaching(items) }
 
-// taught takes from a launch that failed what it says of the host, and gives
-// the error back where it says nothing. A host without overlays needs the names
-// of the directories that are put together instead.
+// taught learns about the host from a failed launch, so that the run can be planned again;
+// it returns the error if there is nothing to learn. A host without overlays needs the
+// names in the directories that are then assembled from mounts instead.
 func (x *planned) taught(plan *wrap.Plan, err error) error {
 	if e, ok := err.(*trace.AttachError); ok {
 		x.Host = launch.Untraceable(x.Host, untraceable(e))
@@ -237,7 +239,7 @@ func (x *planned) taught(plan *wrap.Plan, err error) error {
 	return nil
 }
 
-// stepProblem tells a launch step that failed in the spec's words.
+// stepProblem explains a failed step of the launch in terms of the spec.
 func (x *planned) stepProblem(e *launch.StepError) error {
 	p := &spec.Problem{Field: e.Step.For, On: e.Step.On, Do: "set up the sandbox (" + e.Step.Name + ")", Why: e.Errno.Error()}
 	switch unix.Errno(e.Errno) {
@@ -256,8 +258,8 @@ func (x *planned) stepProblem(e *launch.StepError) error {
 	return p
 }
 
-// noteUnsandboxed says of a plan that holds nothing of a spec that asks for
-// something what it is. The documents have let it be.
+// noteUnsandboxed warns that the plan enforces nothing although the spec asks for
+// something. The documents allow that.
 func (x *planned) noteUnsandboxed() {
 	p := x.Plan
 	if p.Rung != wrap.RungBare || p.Filter.On || p.Landlock.FS != 0 || p.Landlock.Net != 0 || p.Landlock.Scope != 0 {

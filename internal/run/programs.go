@@ -8,8 +8,8 @@ import (
 	"sbx/wrap/host"
 )
 
-// lackingHint is how what the command is started by comes into view: its loader, or the
-// interpreter of a script. It is "" where the view is not the reason.
+// lackingHint says how to bring the command's loader, or the interpreter of its script,
+// into view; "" if the view is not the reason.
 func (x *planned) lackingHint() string {
 	if hops := host.Trace(x.Program.Path, x.Resolved); x.Resolved.Visible && len(hops) > 1 {
 		return wrap.Allows(wrap.Reading(x.Resolved, hops[len(hops)-1].Path))
@@ -17,8 +17,9 @@ func (x *planned) lackingHint() string {
 	return ""
 }
 
-// startsItself tells whether the command is a script for sbx itself that names no
-// interpreter: the kernel adds the script's path, and sbx would start it, and so on.
+// startsItself reports whether the command is a script for sbx that names no command: the
+// kernel adds the script's path to the arguments, sbx would start the script again, and so
+// on.
 func (x *planned) startsItself() bool {
 	line := host.FirstLine(x.Program.Real)
 	if len(line) < 2 || !x.Again(line[1:]) {
@@ -28,7 +29,7 @@ func (x *planned) startsItself() bool {
 	return isItself(program.Real)
 }
 
-// unfound says that a command's program is not to be had.
+// unfound explains why a command's program is not available.
 func unfound(name string, found host.Search) error {
 	status, why := StatusNotFound, "it is not there"
 	switch {
@@ -40,7 +41,7 @@ func unfound(name string, found host.Search) error {
 	return &unstarted{&spec.Problem{On: name, Do: "run the command", Why: why}, status}
 }
 
-// find takes the program that the command names, where it was found.
+// find sets the program to the file that was found.
 func (x *planned) find(found host.Search) error {
 	if found != host.Found {
 		return unfound(x.Argv[0], found)
@@ -53,8 +54,8 @@ func (x *planned) find(found host.Search) error {
 	return nil
 }
 
-// lookUp looks for the program. An agent's is executed by the file itself, which
-// is in view; a link to it may not be.
+// lookUp searches for the program. For an agent it uses the file itself, which is in view;
+// a link to it may not be.
 func (x *planned) lookUp() (found host.Search) {
 	x.Program, found = host.LookUp(x.Argv[0], x.Resolved)
 	if x.Agent.Agent != 0 {
@@ -63,17 +64,17 @@ func (x *planned) lookUp() (found host.Search) {
 	return found
 }
 
-// execNeeds is what a process has of its own besides its arguments when it is
-// executed: tables, a stack.
+// execNeeds is how much memory execve(2) takes in addition to the arguments: page tables,
+// a stack.
 const execNeeds = 128 << 10
 
-// tooLarge says that limits.memory is too small for the command to be executed,
-// where it is: the kernel then tells of too many arguments, or of no memory.
+// tooLarge returns a problem if limits.memory is too small for the command to be executed:
+// the kernel reports too many arguments then, or no memory.
 func (x *planned) tooLarge() *spec.Problem {
 	needs := execNeeds
 	for _, l := range [][]string{x.Plan.Command.Argv, x.Plan.Env} {
 		for _, s := range l {
-			needs += len(s) + 9 // a NUL, a pointer
+			needs += len(s) + 9 // the string's NUL and a pointer to it
 		}
 	}
 	if !x.Plan.Limits.Confines() || int64(needs) < int64(x.Resolved.Spec.Limits.Value.Memory.Value) {

@@ -11,36 +11,36 @@ import (
 	"sbx/wrap/launch"
 )
 
-// progressEvery is how often a program that asked is told what was used.
+// progressEvery is the interval of progress lines.
 const progressEvery = 500 * time.Millisecond
 
-// progress tells a program by a descriptor what the command has used so far.
+// progress writes to a descriptor what the command has used so far.
 type progress struct {
 	*count
 	watched *watchedAgent
 	fd      int
-	told    string // the last line, but for the time in it
+	told    string // the last line without its time
 }
 
-// listen begins to tell.
+// listen starts the lines.
 func (x *progress) listen(h *launch.Hooks) {
 	if x.fd == 0 {
 		return
 	}
-	if w, ok := launch.Every(progressEvery, x.tell); ok { // else the record will tell
+	if w, ok := launch.Every(progressEvery, x.tell); ok { // otherwise only the record has the usage
 		h.Wait = append(h.Wait, w)
 	}
 }
 
-// tell writes a line where something has changed since the last one. A
-// reader that is slow misses lines; one that is gone is told nothing more.
+// tell writes a line if the usage has changed. A slow reader misses lines; after the
+// reader has closed its end, nothing is written.
 func (x *progress) tell() {
 	if used := x.usedSoFar(); used != x.told && x.write(used, "") {
 		x.told = used
 	}
 }
 
-// ended writes the last line, with the exit status of sbx.
+// ended writes the last line, which has sbx's exit status.
 func (x *progress) ended(status int) {
 	if x.fd > 0 {
 		x.write(x.usedSoFar(), `, "exit": `+strconv.Itoa(status))
@@ -57,8 +57,8 @@ func (x *progress) write(used, more string) bool {
 	if n, err := unix.Poll(room, 0); err != nil || n != 1 {
 		return false
 	}
-	// A write to a pipe that nobody reads would raise SIGPIPE, which is handed on
-	// to the command as any signal.
+	// A write to a pipe without a reader would raise SIGPIPE, which sbx passes on
+	// to the command like any signal.
 	if room[0].Revents != unix.POLLOUT || !sys.WriteAll(x.fd, line) {
 		x.fd = -1
 		return false
@@ -66,7 +66,7 @@ func (x *progress) write(used, more string) bool {
 	return true
 }
 
-// usedSoFar is members of an object: what nobody counts is absent.
+// usedSoFar returns the members of the object; what nobody counts is absent.
 func (x *progress) usedSoFar() string {
 	s := `"denials": ` + strconv.Itoa(x.record.Violations.Total())
 	switch x.Plan.Counter {

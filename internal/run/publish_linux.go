@@ -12,12 +12,13 @@ import (
 	"sbx/spec"
 )
 
-// backlog is how many connections wait for the relay at most; the kernel may have less.
+// backlog is the length of the queue of connections that wait for the relay; the kernel
+// may shorten it.
 const backlog = 4096
 
-// publish makes the sockets of the host's ports that lead inside and gives them to the
-// relay, so that a port that is not to be had is told before the command starts. None is
-// kept, and none is there when the sandbox is made.
+// publish creates the listening sockets for the host's ports of network.listen and gives
+// them to the relay, so that a port that is in use is reported before the command starts.
+// The supervisor keeps no copy, and closes them before it makes the sandbox.
 func (x *relay) publish() error {
 	for i, l := range x.Resolved.Listen {
 		fd, err := listenAt(l)
@@ -30,7 +31,7 @@ func (x *relay) publish() error {
 	return nil
 }
 
-// listenAt is a socket that listens at the host's address and port.
+// listenAt returns a socket that listens at an address and port of the host.
 func listenAt(l reach.Listen) (fd int, err error) {
 	domain, address := unix.AF_INET6, unix.Sockaddr(&unix.SockaddrInet6{Port: l.Host, Addr: l.Address})
 	if l.Address.Is4() {
@@ -43,7 +44,7 @@ func listenAt(l reach.Listen) (fd int, err error) {
 	if domain == unix.AF_INET6 {
 		err = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 1)
 	}
-	if err == nil { // what a run before left behind (TIME_WAIT) takes no port
+	if err == nil { // closed connections of an earlier run (TIME_WAIT) do not block the port
 		err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
 	}
 	if err == nil {
@@ -59,7 +60,7 @@ func listenAt(l reach.Listen) (fd int, err error) {
 	return fd, nil
 }
 
-// unpublished says why the nth port is not to be had.
+// unpublished explains why the nth port is not available.
 func (x *relay) unpublished(n int, err error) error {
 	l, item := x.Resolved.Listen[n], ListenItem(n)
 	p := &spec.Problem{Field: spec.Field(item), On: x.Resolved.At(spec.Field(item)), Do: "listen at " + l.HostPort() + " of the host", Why: err.Error()}
@@ -80,7 +81,7 @@ func (x *relay) unpublished(n int, err error) error {
 	return p
 }
 
-// cameIn notes a connection that was made to the nth published port.
+// cameIn records a connection that was made to the nth published port.
 func (x *egress) cameIn(n int, m *wire.Ended) {
 	if n >= len(x.Resolved.Listen) {
 		return

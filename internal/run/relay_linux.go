@@ -12,21 +12,21 @@ import (
 	"sbx/wrap/launch"
 )
 
-// relay is the program that connects for the command.
+// relay is the program sbx-egress, which makes the command's connections.
 type relay struct {
 	*planned
-	*launch.Helper        // nil for none
-	why            string // there is none, where one is wanted
+	*launch.Helper        // nil if there is no relay
+	why            string // why a requested relay is missing
 }
 
-// relayName is the relay's program, which lies beside sbx.
+// relayName is the name of the relay's program, which is installed next to sbx.
 const (
 	relayName = "sbx-egress"
 	relayDoes = "connects for the command"
 )
 
-// locate finds the relay's program, or says why there is none; "" where none is
-// wanted.
+// locate returns the path of the relay's program, and notes the reason if there is none;
+// "" if no relay is needed.
 func (x *relay) locate() (path string) {
 	if x.Resolved.Network != spec.NetworkAllow && len(x.Resolved.Listen) == 0 {
 		return ""
@@ -35,7 +35,8 @@ func (x *relay) locate() (path string) {
 	return path
 }
 
-// beside is a program that lies beside sbx, or why it cannot be started.
+// beside returns the path of a program next to sbx, or the reason why it cannot be
+// started.
 func beside(name, does string) (path, why string) {
 	path = sys.SelfPath()
 	path = path[:strings.LastIndexByte(path, '/')+1] + name
@@ -49,8 +50,8 @@ func beside(name, does string) (path, why string) {
 	return path, ""
 }
 
-// start starts the relay, whose own start passes beside the launch, and tells it
-// what may be reached and what is published. The error is of a port that cannot be.
+// start starts the relay, so that it starts while the sandbox is prepared, and sends it
+// the rules and the published ports. The error is about a port that is not available.
 func (x *relay) start() error {
 	path, opening := x.locate(), wrap.Open(x.Resolved, &x.Host)
 	leads := opening.Egress && x.Counter != wrap.CounterPtrace

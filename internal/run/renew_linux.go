@@ -13,38 +13,39 @@ import (
 	"sbx/wrap/launch"
 )
 
-// The bounds of renewals: a host that replaces a file all the time must not
-// keep the supervisor, nor one whose file server does not answer.
+// Bounds of renewals. A host that replaces a file all the time must not keep the
+// supervisor busy, nor may a file server that does not answer.
 const (
-	renewEvery = 50 * time.Millisecond // from one beginning to the next
-	renewLimit = 2 * time.Second       // after which the child is killed
-	renewLater = time.Second           // after one that came to nothing
-	renewTries = 5                     // how many of those in a row
+	renewEvery = 50 * time.Millisecond // between the starts of two renewals
+	renewLimit = 2 * time.Second       // the time limit, after which the child is killed
+	renewLater = time.Second           // the pause after a failed renewal
+	renewTries = 5                     // how many may fail in a row
 )
 
-// renewer has what the host replaced mounted again inside. Nothing of it waits.
+// renewer restores the mounts inside the sandbox over files that the host has replaced.
+// None of its functions waits.
 type renewer struct {
 	*events
 	watch *guard.Watch
 	hooks *launch.Hooks
 	drain func()
-	child *launch.Renewal // nil where none is under way
+	child *launch.Renewal // nil if no renewal is in progress
 	began time.Time
-	tries int // that came to nothing, in a row
+	tries int // failed renewals in a row
 	later bool
-	timer int // a timerfd, and behind it in hooks.Wait the child; -1 before the first renewal
-	wait  int // its place there
+	timer int // a timerfd, followed by the child in hooks.Wait; -1 before the first renewal
+	wait  int // the index of the timer there
 	renewed
 }
 
-// renewed is how a renewal went.
+// renewed is the result of a renewal.
 type renewed struct {
-	fails map[string]string // why a path inside could not be mounted on
-	gone  map[string]bool   // at which nothing stands
-	all   string            // why nothing could be mounted
+	fails map[string]string // why a path inside could not be mounted over
+	gone  map[string]bool   // the paths that do not exist
+	all   string            // why no path could be mounted over
 }
 
-// walk begins a renewal where something lacks its mount, now or when it is time.
+// check starts a renewal, now or when the pause is over, if a path lacks its mount.
 func (r *renewer) check() {
 	if r.child != nil || r.later || !r.watch.Fallen() || !r.ready() {
 		return
@@ -57,7 +58,7 @@ func (r *renewer) check() {
 	r.begin()
 }
 
-// ready makes the timer, once.
+// ready creates the timer at the first call.
 func (r *renewer) ready() bool {
 	if r.timer >= 0 {
 		return true
@@ -75,7 +76,7 @@ func (r *renewer) arm(d time.Duration) {
 	_ = unix.TimerfdSettime(r.timer, 0, &unix.ItimerSpec{Value: unix.NsecToTimespec(max(int64(d), 1))}, nil)
 }
 
-// time is when a child took too long, or the next one may begin.
+// time handles the timer: the child took too long, or the next renewal may start.
 func (r *renewer) time() {
 	var b [8]byte
 	_, _ = unix.Read(r.timer, b[:])
@@ -102,7 +103,7 @@ func (r *renewer) begin() {
 	r.arm(renewLimit)
 }
 
-// read takes what the child tells.
+// read reads the results that the child sends.
 func (r *renewer) read() {
 	failed, gone := r.child.Read()
 	for _, e := range failed {
@@ -129,11 +130,11 @@ func renewWhy(e *launch.StepError) string {
 	return e.Step.Name + ": " + e.Errno.Error()
 }
 
-// over tells the watch how the renewal went, and looks whether there is another
-// to begin: what fell off meanwhile, or all of it once more.
+// over reports the results to the watch, and starts another renewal if needed: for mounts
+// that were lost meanwhile, or for all of them once more.
 func (r *renewer) over() {
 	now := time.Now()
-	r.drain() // what was replaced meanwhile is not taken for mounted
+	r.drain() // a file that was replaced meanwhile does not count as mounted
 	r.watch.Renewed(now, r.outcome)
 	if r.all == "" {
 		r.tries = 0
@@ -147,8 +148,8 @@ func (r *renewer) over() {
 	}
 }
 
-// outcome tells how the renewal of a path of the host went, at all the places
-// inside where it shows.
+// outcome returns the result for a path of the host, over all places inside where it
+// shows.
 func (r *renewer) outcome(path string) (why string, gone bool) {
 	if r.all != "" {
 		return r.all, false
@@ -166,7 +167,7 @@ func (r *renewer) outcome(path string) (why string, gone bool) {
 	return "", gone
 }
 
-// end is for when nothing runs any more.
+// end ends a renewal in progress, when no process of the sandbox is left.
 func (r *renewer) end() {
 	if r.child != nil {
 		r.child.Kill()
@@ -176,8 +177,8 @@ func (r *renewer) end() {
 	}
 }
 
-// noteBare says in the record's lines, and on stderr where it was to the end,
-// what lacked its mount for a time.
+// noteBare records which paths lacked their mount for a time, and prints those that lacked
+// it until the end.
 func (x *events) noteBare() {
 	told := false
 	lines := map[spec.Field]*bareLine{}
@@ -201,7 +202,7 @@ func (x *events) noteBare() {
 	}
 }
 
-// renewedFor is the field whose line tells of a path.
+// renewedFor returns the field of the spec that a path belongs to.
 func (x *events) renewedFor(path string) spec.Field {
 	w := &x.Plan.Watch
 	for i := range w.Renew {
@@ -212,7 +213,7 @@ func (x *events) renewedFor(path string) spec.Field {
 	return wrap.FieldProtected
 }
 
-// bareLine sums up what lacked its mount.
+// bareLine summarizes the paths that lacked their mount.
 type bareLine struct {
 	first   string
 	files   int

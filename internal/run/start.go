@@ -10,11 +10,11 @@ import (
 	"sbx/wrap/launch"
 )
 
-// Started is a run whose command is there: ready to be executed, then running.
+// Started is a run whose command exists: ready to be executed, then running.
 type Started struct {
 	*events
-	bounds    launch.Bounds    // the limits that the supervisor holds itself
-	programs  *listen.Programs // which may be executed; nil for any
+	bounds    launch.Bounds    // the limits that the supervisor enforces itself
+	programs  *listen.Programs // the programs that may be executed; nil for any
 	guard     guarding
 	count     count
 	egress    egress
@@ -22,7 +22,7 @@ type Started struct {
 	narrowing narrowing
 	landlog   landlog
 	watched   watchedAgent
-	layers    []layer // in which what the command writes is kept apart
+	layers    []layer // the overlays that take what the command writes
 }
 
 func newStarted(p *Prepared) *Started {
@@ -33,8 +33,8 @@ func newStarted(p *Prepared) *Started {
 	return x
 }
 
-// Start launches the Plan, rung by rung: a step that this host refuses takes the launch
-// to what the host is then known to have. The command waits for Go.
+// Start launches the Plan. If the host refuses a step, it learns about the host from that
+// and launches again, down to the last fallback level. The command waits for Go.
 func (p *Prepared) Start() (*Started, error) {
 	x := newStarted(p)
 	if p.backend.tool != nil {
@@ -72,14 +72,14 @@ func (p *Prepared) Start() (*Started, error) {
 	}
 }
 
-// launch clones the child, writes the record while the child sets itself up,
-// and waits for it to be ready.
+// launch clones the child, writes the record while the child sets itself up, and waits
+// until the child is ready.
 func (x *Started) launch() error {
 	masked := x.Plan.Watch.Record != ""
 	if err := x.broker.tell(x.seen()); err != nil {
 		return err
 	}
-	if masked { // so it must be there
+	if masked { // a mount can only cover an existing file
 		if err := x.announce(); err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (x *Started) launch() error {
 			return err
 		}
 	}
-	if x.tap != nil && !x.tap.passes { // not for another rung
+	if x.tap != nil && !x.tap.passes { // only at the first attempt
 		x.tap.passes = true
 		x.tap.Start()
 	}
@@ -107,7 +107,7 @@ func (x *Started) launch() error {
 		return err
 	}
 	<-x.threads
-	if x.Plan.Counter != wrap.CounterPtrace { // which must attach first
+	if x.Plan.Counter != wrap.CounterPtrace { // the tracer must attach first
 		x.process.Allow()
 	}
 	if err = x.process.Ready(); err == nil {
@@ -120,13 +120,13 @@ func (x *Started) launch() error {
 		err = x.count.trace()
 	}
 	x.Timings.Lap("setup")
-	if err == nil { // nothing in there is the command's work yet
+	if err == nil { // the command has not run yet
 		x.programs = listen.Learn(x.process.Root(), &x.Plan.Programs)
 	}
 	return err
 }
 
-// Go lets the command start.
+// Go releases the command.
 func (x *Started) Go() (err error) {
 	if x.bounds, err = x.process.Bounds(&x.Plan.Limits); err != nil {
 		return err

@@ -15,28 +15,28 @@ import (
 	"sbx/wrap"
 )
 
-// Denied is what a run was denied, as its record tells.
+// Denied is an act that a run was denied, from its record.
 type Denied struct {
 	Kind, Program, Action, Target, Rule, Line string
 	Count                                     int
 
-	Opens string // the directory that is opened whole for it
-	Aside bool   // it is told, and no line is looked for
-	Alone string // the line that would do if a file stood there before the start
+	Opens string // the whole directory that the line opens
+	Aside bool   // the act is reported, and no line is searched for
+	Alone string // the line that would suffice if the file existed before the start
 }
 
-// Suggestion is a document by which a run would not have been denied what it was.
+// Suggestion is a document under which a run would not have been denied those acts.
 type Suggestion struct {
 	Document *spec.Node
 	Changes  []doc.Change
-	For      map[string]Denied // by the text of a change: the first that it is for
-	Left     []Denied          // what no line allows
+	For      map[string]Denied // by the text of a change: the first act that it allows
+	Left     []Denied          // the acts that no line allows
 }
 
-// Suggest finds the fewest lines of a's last document by which nothing of what was denied
-// would be. Each is tried: the edited document is planned for this host. again is a with
-// another last document. With each, a line stays although a later one opens more: whoever
-// takes that one away has the rest.
+// Suggest finds the fewest lines to add to a's last document so that nothing of denied is
+// denied. It tries each line: it plans the edited document for this host. again returns a
+// with another last document. If each is true, a line stays although a later one allows
+// more, so that a person who deletes the later one keeps the rest.
 func Suggest(a *Ask, denied []Denied, each bool, again func(*spec.SandboxSpec) (*Ask, error)) (Suggestion, error) {
 	p, err := Try(a)
 	if err != nil {
@@ -69,18 +69,18 @@ func Suggest(a *Ask, denied []Denied, each bool, again func(*spec.SandboxSpec) (
 	return out, nil
 }
 
-// search is a document on its way to allow all.
+// search edits a document until it allows all acts.
 type search struct {
 	again     func(*spec.SandboxSpec) (*Ask, error)
 	name      spec.Source
 	base, now *spec.Node
-	plan      *Prepared // of now
+	plan      *Prepared // for the current document
 	done      []Denied
-	budget    string // the line for all that max_commands denied
+	budget    string // the line for everything that max_commands denied
 	tried     int
 }
 
-// act is what was attempted, where the View can tell of it.
+// act returns the act as the View judges it; ok is false if the View cannot.
 func (d *Denied) act() (a wrap.Act, ok bool) {
 	switch {
 	case !strings.HasPrefix(d.Target, "/") || d.Action == listen.OpenInRoot:
@@ -91,7 +91,7 @@ func (d *Denied) act() (a wrap.Act, ok bool) {
 	return wrap.Act{Kind: listen.KindOf(d.Action), Path: d.Target}, d.Kind == "filesystem"
 }
 
-// allow edits the document so that it allows what was denied.
+// allow edits the document so that it allows a denied act.
 func (s *search) allow(d *Denied) bool {
 	act, known := d.act()
 	base, line := s.base, d.line()
@@ -119,8 +119,8 @@ func (s *search) allow(d *Denied) bool {
 	return err == nil && s.holds(next, append(slices.Clip(s.done), *d))
 }
 
-// byPreset edits the document so that the cache in which something was to be written is
-// opened by the name of its set.
+// byPreset edits the document so that it opens, by the name of its preset, the cache in
+// which the act would have written.
 func (s *search) byPreset(d *Denied, act wrap.Act) bool {
 	line := wrap.WritingSet(s.plan.Resolved, act.Path)
 	if line == "" || act.Kind < wrap.ToWrite || act.Kind > wrap.ToTake {
@@ -131,11 +131,11 @@ func (s *search) byPreset(d *Denied, act wrap.Act) bool {
 	return err == nil && s.holds(next, append(slices.Clip(s.done), *d))
 }
 
-// maxSuggested bounds the lines that are tried: a record lists no more denials.
+// maxSuggested bounds the number of acts: a record lists no more denials.
 const maxSuggested = 200
 
-// lineFields begin the fields that the line of a denial may be about, by its kind, where
-// no View judges it: the record of a file may be anybody's.
+// lineFields has, for the kinds of acts that no View judges, the fields that a line for
+// them may begin with. It limits what a forged record can suggest.
 var lineFields = map[string][]string{
 	"command": {"commands.", "max_commands:"},
 	"network": {"network.", "network:"},
@@ -143,7 +143,7 @@ var lineFields = map[string][]string{
 	"tool":    {"tools_allowed:", "tools_denied:"},
 }
 
-// line is the line of the record.
+// line returns the line that the record has for the act.
 func (d *Denied) line() string {
 	for _, field := range lineFields[d.Kind] {
 		if strings.HasPrefix(d.Line, field) {
@@ -153,11 +153,11 @@ func (d *Denied) line() string {
 	return ""
 }
 
-// budgetRule begins the rule of what max_commands denied.
+// budgetRule is how the rule begins that denied a program because of max_commands.
 const budgetRule = "max_commands: "
 
-// budget is the line by which none of what max_commands denied would be: a name that is
-// looked for in several directories of PATH is attempted in each.
+// budget returns the line for everything that max_commands denied: a name that is searched
+// for in several directories of PATH is attempted, and denied, in each.
 func budget(denied []Denied) string {
 	type tried struct{ program, name string }
 	most, limit := map[tried]int{}, 0
@@ -175,7 +175,8 @@ func budget(denied []Denied) string {
 	return budgetRule + strconv.Itoa(limit)
 }
 
-// holds tells whether a document is one that allows things, and takes it if it is.
+// holds reports whether the document next allows the acts in all, and makes it the current
+// one if so.
 func (s *search) holds(next *spec.Node, all []Denied) bool {
 	document, err := spec.DecodeNode(s.name.Name, next)
 	if err != nil {
@@ -201,8 +202,8 @@ func (s *search) holds(next *spec.Node, all []Denied) bool {
 	return true
 }
 
-// allows tells whether an act is allowed: what was out of view and is there is not made,
-// and a cache that is not there is before the command runs.
+// allows reports whether an act is allowed. A cache that does not exist is created before
+// the command runs; something that exists out of view is not.
 func (p *planned) allows(act wrap.Act) bool {
 	made := func(cache spec.Path) bool {
 		return act.Path != cache.Real && view.Within(act.Path, cache.Real) || act.Path == cache.Real && act.Kind == wrap.ToMake
@@ -214,10 +215,10 @@ func (p *planned) allows(act wrap.Act) bool {
 	return act.Kind == wrap.ToMake && there != "" && sys.Exists(there) && p.Plan.Allows(wrap.Act{Kind: wrap.ToWrite, Path: act.Path})
 }
 
-// maxShortened bounds the lines that are left out to see whether they are needed.
+// maxShortened bounds the lines that are removed to see whether they are needed.
 const maxShortened = 32
 
-// shorten leaves out the paths that others have made needless.
+// shorten removes the paths that others have made needless.
 func (s *search) shorten() {
 	for n, c := range doc.Changes(s.base, s.now) {
 		name, ok := strings.CutPrefix(c.Field, "filesystem.")

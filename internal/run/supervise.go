@@ -16,10 +16,10 @@ import (
 	"sbx/wrap/launch"
 )
 
-// Wait waits for the command, looks after what must be looked after while it runs and
-// when it has ended, and ends the run.
+// Wait waits for the command, handles events while it runs, cleans up after it and ends
+// the run.
 func (x *Started) Wait() (ended Ended) {
-	if !x.Plan.OwnGroup { // a terminal there is to be taken back
+	if !x.Plan.OwnGroup { // the supervisor must become the terminal's foreground group again
 		leave(0, 1)
 	}
 	hooks := &launch.Hooks{Below: x.backend.below}
@@ -64,7 +64,7 @@ func (x *Started) Wait() (ended Ended) {
 	return ended
 }
 
-// listen makes the listener that answers the sandbox's calls, where there is one.
+// listen creates the listener that answers the sandbox's notified calls, if there is one.
 func (x *Started) listen(h *launch.Hooks) {
 	if x.process.Listener() < 0 {
 		return
@@ -93,8 +93,8 @@ func (x *Started) listen(h *launch.Hooks) {
 	}
 }
 
-// listenerConfig is what every listener of the run has: fd is the kernel's, root the
-// sandbox's.
+// listenerConfig is the part of the configuration that every listener of the run has: fd
+// is the kernel's seccomp listener, root the sandbox's root directory.
 func (x *Started) listenerConfig(fd, root int) listen.Config {
 	c := listen.Config{FD: fd, Root: root, Programs: x.programs, Refused: x.refused,
 		Rules: listen.Rules{Views: x.Plan.Watch.Views, Forbids: func(string) bool { return false }, Part: wrap.IsProtectedPart,
@@ -105,7 +105,7 @@ func (x *Started) listenerConfig(fd, root int) listen.Config {
 	}
 	if x.Plan.Counter == wrap.CounterNotify {
 		c.Counts.Ledger, c.Counts.Timeline, c.Tells = &x.count.ledger, x.record.Timeline, x.Plan.Tells
-		// A descriptor that is kept may lead to a model.
+		// An inherited descriptor may be a connection to a model.
 		if x.Plan.SeesReach() && x.Agent.Agent != 0 && len(x.Keep) == 0 {
 			x.count.ledger.Own, c.Aside = spec.Some(0), agent.Aside(x.Agent.Agent)
 		}
@@ -122,8 +122,8 @@ func (x *Started) listenerConfig(fd, root int) listen.Config {
 	return c
 }
 
-// guardNames has the listener deny what the sweep would remove, and the patrol look where
-// it did.
+// guardNames has the listener deny the names that the sweep would remove, and the patrol
+// search where it did.
 func (x *Started) guardNames(c *listen.Config) {
 	r := &c.Rules
 	x.guard.rules(r)
@@ -137,14 +137,14 @@ func (x *Started) guardNames(c *listen.Config) {
 	}
 }
 
-// rules are the sweep's: what it would remove does not come into being.
+// rules has the listener deny the creation of names that the sweep would remove.
 func (x *guarding) rules(r *listen.Rules) {
 	s := x.sweep
 	r.Forbids, r.Empty, r.Part, r.Links = s.Forbids, s.Empty, s.Part, s.Links
 	r.Guards, r.Guarded = s.Guards, s.Guarded
 }
 
-// finish writes the record for the last time.
+// finish writes the final record.
 func (x *Started) finish(e launch.Exit) Ended {
 	r := &x.record
 	r.EndedAt = time.Now()
@@ -156,7 +156,7 @@ func (x *Started) finish(e launch.Exit) Ended {
 		x.Voice.Say("bwrap ended before the command was started")
 	}
 	if by, status := o.by(); by == "command" && status == StatusRefused {
-		if p := x.tooLarge(); p != nil { // pid 1 had no memory left to say so
+		if p := x.tooLarge(); p != nil { // pid 1 had no memory left to report it
 			o.tooLarge = true
 			x.Voice.Problem(p)
 		}
@@ -177,7 +177,7 @@ func (x *Started) finish(e launch.Exit) Ended {
 	return Ended{Status: r.Exit.Code.Value, Record: *r, Learned: x.learned()}
 }
 
-// observed says which kinds of violations could be seen.
+// observed records which kinds of violations this run could observe.
 func (x *Started) observed() {
 	x.record.ObservedKinds, x.record.ObservedFiles = x.Plan.Observed(), x.Plan.ObservedFiles()
 	if l := x.landlog.log; l != nil && l.Heard() {

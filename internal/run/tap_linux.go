@@ -11,17 +11,17 @@ import (
 	flags "sbx/spec/agent"
 )
 
-// tap is where an agent's stream is read.
+// tap reads an agent's event stream.
 type tap struct {
 	*audit.Tap
 	rules   *agent.Rules
-	passes  bool            // what comes is passed on
-	real    int             // the caller's stdout, while descriptor 1 is the pipe
-	rollout *audit.Follower // of codex; nil for none
+	passes  bool            // the stream is passed on to the caller's stdout
+	real    int             // the caller's stdout while descriptor 1 is the pipe
+	rollout *audit.Follower // follows the session file of codex; nil for none
 }
 
-// newTap puts a pipe in the place of stdout where the agent's stream is to be
-// read, before the child is made that inherits it; nil where none is.
+// newTap replaces stdout by a pipe, before the child that inherits it is cloned, if the
+// agent's stream is to be read. It returns nil if no stream is read.
 func (x *journal) newTap() (*tap, error) {
 	if !x.Seen.Stream || x.DryRun {
 		return nil, nil
@@ -44,7 +44,7 @@ func (x *journal) newTap() (*tap, error) {
 	}
 	s := x.Resolved.Spec
 	allowed := s.ToolsAllowed
-	if x.Resolved.Broker.File.Abs != "" && allowed.Set { // who decides on each of its own
+	if x.Resolved.Broker.File.Abs != "" && allowed.Set { // the broker decides on each call of its own tools
 		allowed.Value = append(slices.Clone(allowed.Value), flags.BrokerTools)
 	}
 	t := &tap{Tap: stream, real: real,
@@ -55,15 +55,15 @@ func (x *journal) newTap() (*tap, error) {
 	return t, nil
 }
 
-// close gives stdout back to the supervisor, once the command has the pipe.
+// close restores the supervisor's stdout, once the command has the pipe.
 func (t *tap) close() {
 	if t != nil {
-		_ = unix.Dup3(t.real, 1, 0) // it was 1
+		_ = unix.Dup3(t.real, 1, 0) // restores what 1 was
 	}
 }
 
-// RolloutDir is where codex's own records of sessions are on the host; "" where
-// they are not in view, and so not written there.
+// RolloutDir returns the host's directory of codex's session files; "" if the command does
+// not see it and so does not write them.
 func RolloutDir(r *spec.Resolved) string {
 	for _, o := range r.Own {
 		if o.Mode == spec.OwnWrite {

@@ -9,16 +9,16 @@ import (
 	"sbx/audit/listen"
 )
 
-// Timings tell where the start's time went and how many calls were answered. Of nil,
+// Timings measure the phases of the start and count the answered calls. On a nil *Timings
 // every method does nothing.
 type Timings struct {
 	last  time.Time
 	names []string
 	spans []time.Duration
-	calls *listen.Answered // nil for no listener
+	calls *listen.Answered // nil if there is no listener
 }
 
-// NewTimings begins with what the program has used so far.
+// NewTimings starts with the processor time that the program has used so far.
 func NewTimings() *Timings {
 	return &Timings{last: time.Now(), names: []string{"runtime"}, spans: []time.Duration{sinceStart()}}
 }
@@ -34,14 +34,14 @@ func (w *Timings) Lap(name string) {
 	w.last = now
 }
 
-// counts tells of the listener's calls at the end.
+// counts takes the listener's counts at the end.
 func (w *Timings) counts(calls *listen.Answered) {
 	if w != nil {
 		w.calls = calls
 	}
 }
 
-// String is a line for each kind of call and each phase.
+// String has a line for each kind of call and each phase.
 func (w *Timings) String() string {
 	if w == nil {
 		return ""
@@ -61,8 +61,8 @@ func (w *Timings) String() string {
 	return text
 }
 
-// sinceStart is the processor time that this process has used: all of it went
-// into the runtime's start and the reading of the command line.
+// sinceStart returns the processor time that this process has used so far, by the start of
+// Go's runtime and the reading of the command line.
 func sinceStart() time.Duration {
 	var ts unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &ts) != nil {

@@ -13,14 +13,14 @@ type Kind uint8
 
 // The kinds.
 const (
-	Read   Kind = iota // fs.read:PATH, and all beneath it
-	Write              // fs.write:PATH, and all beneath it; reading is included
+	Read   Kind = iota // fs.read:PATH, and everything below it
+	Write              // fs.write:PATH, and everything below it; includes reading
 	Net                // net:HOST:PORT
 	Exec               // exec:PROGRAM
 	Secret             // secret:NAME
 )
 
-// IsPath tells whether it is about a path.
+// IsPath reports whether the capability is for a path.
 func (k Kind) IsPath() bool { return k <= Write }
 
 var prefixes = [...]string{Read: "fs.read:", Write: "fs.write:", Net: "net:", Exec: "exec:", Secret: "secret:"}
@@ -28,15 +28,15 @@ var prefixes = [...]string{Read: "fs.read:", Write: "fs.write:", Net: "net:", Ex
 // Cap is one capability.
 type Cap struct {
 	Kind  Kind
-	Value string         // a path is absolute and clean, as the sandbox names it
-	To    reach.Endpoint // of Net
+	Value string         // a path is absolute and clean, and the sandbox's
+	To    reach.Endpoint // the endpoint of a Net
 }
 
-// String is the capability as documents write it.
+// String returns the capability as documents write it.
 func (c Cap) String() string { return prefixes[c.Kind] + c.Value }
 
-// Parse reads a capability; why tells what is wrong with it. Relative paths count from
-// dir, and none leads upwards.
+// Parse reads a capability; why says what is wrong with it. Relative paths start at dir;
+// .. is not allowed.
 func Parse(text, dir string) (c Cap, why string) {
 	kind, value, ok := Split(text)
 	switch {
@@ -61,7 +61,7 @@ func Parse(text, dir string) (c Cap, why string) {
 	return c, why
 }
 
-// Split is the kind of a capability and what stands behind it.
+// Split returns the kind of a capability and the text after its prefix.
 func Split(text string) (k Kind, value string, ok bool) {
 	for k, prefix := range prefixes {
 		if value, ok := strings.CutPrefix(text, prefix); ok {
@@ -71,7 +71,8 @@ func Split(text string) (k Kind, value string, ok bool) {
 	return 0, "", false
 }
 
-// Clean is a path of the sandbox, absolute and clean; why tells where it is none.
+// Clean returns a path of the sandbox as absolute and clean; why says what is wrong with
+// it.
 func Clean(p, dir string) (clean, why string) {
 	for part := range strings.SplitSeq(p, "/") {
 		if part == ".." {
@@ -87,7 +88,7 @@ func Clean(p, dir string) (clean, why string) {
 	return path.Clean(p), ""
 }
 
-// Covers tells whether all that other allows is allowed by c.
+// Covers reports whether c allows everything that other allows.
 func (c Cap) Covers(other Cap) bool {
 	switch c.Kind {
 	case Read:
@@ -100,7 +101,7 @@ func (c Cap) Covers(other Cap) bool {
 	return c.Kind == other.Kind && c.Value == other.Value
 }
 
-// Covered tells whether one of the list covers c.
+// Covered reports whether one capability of the list covers c.
 func Covered(c Cap, by []Cap) bool {
 	for i := range by {
 		if by[i].Covers(c) {
@@ -110,7 +111,7 @@ func Covered(c Cap, by []Cap) bool {
 	return false
 }
 
-// Texts are the capabilities as documents write them.
+// Texts returns the capabilities as documents write them.
 func Texts(list []Cap) []string {
 	all := make([]string, len(list))
 	for i := range list {

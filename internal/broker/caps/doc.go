@@ -1,4 +1,4 @@
-// Package caps has the capabilities by which the tools of a broker are bounded: how each
-// is written, and which covers which. It is pure. What "no wider" means at a path and for
-// a host is what package view and package reach say.
+// Package caps has the capabilities that restrict the tools of a broker: how each is
+// written, and which covers which. It is pure. Packages view and reach say which path and
+// which host is no wider than another.
 package caps

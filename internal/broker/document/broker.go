@@ -10,14 +10,14 @@ import (
 	"sbx/internal/doc"
 )
 
-// The bounds, where a document has none of its own.
+// The defaults of a document.
 const (
 	tokenTTL   = time.Hour
 	askTimeout = 2 * time.Minute
 	maxCalls   = 1000
 )
 
-// Broker is what a broker decides and runs by.
+// Broker is the content of a Broker document.
 type Broker struct {
 	Name       string
 	SHA256     string
@@ -30,11 +30,11 @@ type Broker struct {
 	Rules      []policy.Rule
 }
 
-// Secret is a credential that the broker has and its sandbox does not: the value of a
-// variable of the caller's, or what a file holds.
+// Secret is a credential that the broker has and the sandbox does not: the value of a
+// variable of the caller, or the content of a file.
 type Secret struct{ Name, Env, File string }
 
-// ReadBroker reads a Broker document, and the specs of its tools. The error is a
+// ReadBroker reads a Broker document and the specs of its tools. The error is a
 // *doc.Error.
 func ReadBroker(d wire.Document) (*Broker, error) {
 	root, digest, err := parse(d.Name, d.Text)
@@ -66,7 +66,7 @@ func ReadBroker(d wire.Document) (*Broker, error) {
 	return b, nil
 }
 
-// Tool is the tool of a name; nil where there is none.
+// Tool returns the tool with a name; nil if there is none.
 func (b *Broker) Tool(name string) *Tool {
 	for _, t := range b.Tools {
 		if t.Name == name {
@@ -85,7 +85,7 @@ func (r *reader) secret(b *Broker, n *doc.Node, at, name string) {
 	b.Secrets = append(b.Secrets, s)
 }
 
-// rule reads a rule, whose tools and arguments are looked at in acrossFields.
+// rule reads a rule. acrossFields checks its tools and arguments.
 func (r *reader) rule(b *Broker, n *doc.Node, at string) {
 	rule := policy.Rule{ID: at}
 	var verdict string
@@ -115,8 +115,8 @@ func (r *reader) rule(b *Broker, n *doc.Node, at string) {
 	b.Rules = append(b.Rules, rule)
 }
 
-// acrossFields looks at what one field says of another: a rule that denies and is about
-// nothing would deny nothing.
+// acrossFields checks references between fields: a rule that denies and applies to no tool
+// would deny nothing.
 func (r *reader) acrossFields(b *Broker, root *doc.Node) {
 	ids := map[string]bool{}
 	for i := range b.Rules {

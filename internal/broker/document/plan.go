@@ -8,7 +8,7 @@ import (
 	"sbx/internal/doc"
 )
 
-// Plan is what an execution is to do: its steps, in their order or in any.
+// Plan is a list of steps that an execution is to take, in their order or in any.
 type Plan struct {
 	Name    string
 	SHA256  string
@@ -16,15 +16,16 @@ type Plan struct {
 	Steps   []Step
 }
 
-// AnyCall tells whether any call may come: there is no plan, or a free one without steps.
+// AnyCall reports whether every call is acceptable: there is no plan, or a free one
+// without steps.
 func (p *Plan) AnyCall() bool { return p == nil || !p.Ordered && len(p.Steps) == 0 }
 
 // Step is one call of a plan.
 type Step struct {
 	ID        string
 	Tool      string
-	Args      *doc.Node // nil for any, in mode free
-	Caps      []string  // as written; what there is no list of, the call may ask for
+	Args      *doc.Node // nil for any arguments, in mode free
+	Caps      []string  // requested_caps as written; without that list the call may choose
 	HasCaps   bool
 	Artifacts []Artifact
 	At        doc.Pos
@@ -32,9 +33,9 @@ type Step struct {
 
 // Artifact is a file that a step is to make.
 type Artifact struct {
-	Path     string // beneath /output
+	Path     string // a path in /output
 	Min, Max int64  // bytes
-	SHA256   string // "" for any
+	SHA256   string // "" for any content
 }
 
 // ReadPlan reads a Plan. The error is a *doc.Error.
@@ -77,7 +78,7 @@ func (r *reader) step(n *doc.Node, at string) (s Step) {
 	return s
 }
 
-// asks are the members that a step and a call both have.
+// asks reads the members that a step and a call have in common.
 func (r *reader) asks(args **doc.Node, caps *[]string, has *bool, artifacts *[]Artifact) fields {
 	return fields{
 		"tool_args": r.args(args),
@@ -88,7 +89,8 @@ func (r *reader) asks(args **doc.Node, caps *[]string, has *bool, artifacts *[]A
 	}
 }
 
-// args reads the arguments of a call, in which no program could take a NUL.
+// args reads the arguments of a call. It rejects a NUL, which no program's argument can
+// contain.
 func (r *reader) args(to **doc.Node) func(*doc.Node, string) {
 	return func(n *doc.Node, at string) {
 		if r.want(n, at, doc.Object) {
@@ -113,7 +115,7 @@ func (r *reader) noNUL(n *doc.Node, at string) {
 	}
 }
 
-// ReadArgs reads the arguments of a call alone. The error is a *doc.Error.
+// ReadArgs reads the arguments of a call by themselves. The error is a *doc.Error.
 func ReadArgs(text []byte) (args *doc.Node, err error) {
 	root := &doc.Node{Kind: doc.Object}
 	if len(text) > 0 {
@@ -128,7 +130,7 @@ func ReadArgs(text []byte) (args *doc.Node, err error) {
 	return args, nil
 }
 
-// caps reads capabilities as they are written.
+// caps reads a list of capabilities and checks their syntax.
 func (r *reader) caps(n *doc.Node, at string) (list []string) {
 	r.texts(&list)(n, at)
 	for i, text := range list {
@@ -160,7 +162,7 @@ func (r *reader) artifacts(n *doc.Node, at string) (list []Artifact) {
 	return list
 }
 
-// Call is a call as it was sent.
+// Call is a call as the caller sent it.
 type Call struct {
 	Tool      string
 	Args      *doc.Node // an object

@@ -13,7 +13,7 @@ import (
 	"sbx/spec"
 )
 
-// parse reads a document by its name, and its digest.
+// parse parses a document and returns its digest.
 func parse(name string, text []byte) (root *doc.Node, digest string, err error) {
 	if root, err = doc.Parse(name, text); err != nil {
 		return nil, "", err
@@ -21,19 +21,19 @@ func parse(name string, text []byte) (root *doc.Node, digest string, err error) 
 	return root, Digest(root), nil
 }
 
-// Digest is the SHA-256 of a value's canonical form (RFC 8785), in hexadecimal.
+// Digest returns the SHA-256 of a value's canonical form (RFC 8785), in hexadecimal.
 func Digest(n *doc.Node) string {
 	sum := sha256.Sum256(n.AppendCanonical(nil))
 	return doc.Hex(sum[:])
 }
 
-// reader keeps the first thing that is wrong with a document.
+// reader keeps the first error of a document.
 type reader struct {
 	name string
 	err  *doc.Error
 }
 
-// fields is what reads each member of an object.
+// fields has the function that reads each member of an object.
 type fields map[string]func(n *doc.Node, at string)
 
 func (r *reader) fail(n *doc.Node, at, why, help string) {
@@ -49,14 +49,15 @@ func (r *reader) want(n *doc.Node, at string, k doc.Kind) bool {
 	return r.err == nil
 }
 
-// object reads the members of n, which has no others, and has the needed ones.
+// object reads the members of n. Other members are an error, and so is a missing one of
+// needed.
 func (r *reader) object(n *doc.Node, at string, known fields, needed ...string) {
 	if !r.want(n, at, doc.Object) {
 		return
 	}
 	for i := range n.Members {
 		m := &n.Members[i]
-		if at == "" && m.Key == "$schema" { // which editors read
+		if at == "" && m.Key == "$schema" { // for editors
 			continue
 		}
 		read := known[m.Key]
@@ -77,7 +78,7 @@ func (r *reader) object(n *doc.Node, at string, known fields, needed ...string) 
 	}
 }
 
-// each reads the items of a list.
+// each calls read for the items of a list.
 func (r *reader) each(n *doc.Node, at string, read func(n *doc.Node, at string)) {
 	if !r.want(n, at, doc.List) {
 		return
@@ -89,7 +90,7 @@ func (r *reader) each(n *doc.Node, at string, read func(n *doc.Node, at string))
 	}
 }
 
-// named reads the members of an object whose keys are names.
+// named calls read for the members of an object, whose keys must be names.
 func (r *reader) named(n *doc.Node, at string, read func(n *doc.Node, at, name string)) {
 	if !r.want(n, at, doc.Object) {
 		return
@@ -113,7 +114,7 @@ func (r *reader) text(to *string) func(*doc.Node, string) {
 	}
 }
 
-// word is a text that is not empty.
+// word reads a text that must not be empty.
 func (r *reader) word(to *string) func(*doc.Node, string) {
 	return func(n *doc.Node, at string) {
 		if r.text(to)(n, at); r.err == nil && n.Text == "" {
@@ -122,7 +123,7 @@ func (r *reader) word(to *string) func(*doc.Node, string) {
 	}
 }
 
-// name is one that a tool, a step or a rule can have.
+// id reads a name of a tool, a step or a rule.
 func (r *reader) id(to *string) func(*doc.Node, string) {
 	return func(n *doc.Node, at string) {
 		if r.text(to)(n, at); r.err == nil && !isName(n.Text) {
@@ -198,7 +199,7 @@ func (r *reader) duration(to *time.Duration) func(*doc.Node, string) {
 	}
 }
 
-// oneOf reads a word of a few.
+// oneOf reads one of some words.
 func (r *reader) oneOf(to *string, words ...string) func(*doc.Node, string) {
 	return func(n *doc.Node, at string) {
 		if r.text(to)(n, at); r.err == nil && !slices.Contains(words, n.Text) {

@@ -20,14 +20,14 @@ var brokerSchema string
 //go:embed plan.schema.json
 var planSchema string
 
-// BrokerSchema is the JSON Schema (2020-12) of the Broker document.
+// BrokerSchema returns the JSON Schema (2020-12) of the Broker document.
 func BrokerSchema() string { return brokerSchema }
 
-// PlanSchema is that of the Plan.
+// PlanSchema returns the JSON Schema of the Plan.
 func PlanSchema() string { return planSchema }
 
-// Compile makes the schema of a tool's arguments ready for Check, and tells what is wrong
-// with it. It loads no other schema: a broker opens no URL because a document says so.
+// Compile prepares the schema of a tool's arguments for Check and returns what is wrong
+// with it. It loads no other schema: a document must not make the broker open a URL.
 func (t *Tool) Compile() (err error) {
 	if err = checkKeywords(t.Args, "args"); err != nil {
 		return err
@@ -39,16 +39,16 @@ func (t *Tool) Compile() (err error) {
 	return err
 }
 
-// within is where a keyword's value has schemas.
+// within says where in a keyword's value schemas are.
 type within uint8
 
 const (
 	nowhere within = iota
-	schema         // it is one, or a list of them
-	members        // an object of them
+	schema         // the value is a schema, or a list of them
+	members        // the value is an object with schemas as members
 )
 
-// keywords are those of draft 2020-12, and of draft 7, that jsonschema knows.
+// keywords are the keywords of drafts 2020-12 and 7 that package jsonschema implements.
 var keywords = func() map[string]within {
 	all := map[string]within{}
 	for kind, names := range map[within]string{
@@ -66,8 +66,8 @@ var keywords = func() map[string]within {
 	return all
 }()
 
-// checkKeywords refuses what a validator would pass over: a keyword with a slip in it
-// forbids nothing, and a type with one allows no value.
+// checkKeywords rejects what a validator would ignore: a misspelled keyword forbids
+// nothing, and a misspelled type allows no value.
 func checkKeywords(n *doc.Node, at string) error {
 	for _, item := range n.Items {
 		if err := checkKeywords(item, at); err != nil {
@@ -109,8 +109,8 @@ func areTypes(n *doc.Node) bool {
 	})
 }
 
-// Check tells what of a call's arguments is against their schema, and at which place of
-// that.
+// Check returns how a call's arguments violate their schema, and at which place of the
+// schema.
 func (t *Tool) Check(args *doc.Node) (why string) {
 	if at := outOfRange(args, ""); at != "" {
 		return at + ": the number is larger than any that is computed with"
@@ -119,7 +119,7 @@ func (t *Tool) Check(args *doc.Node) (why string) {
 	if err == nil {
 		return ""
 	}
-	// The places that lead to the last are said before it.
+	// The error lists all places on the way; only the last matters.
 	why = strings.TrimPrefix(err.Error(), "validating root: ")
 	if i := strings.LastIndex(why, "validating /"); i >= 0 {
 		why = why[i+len("validating "):]
@@ -127,7 +127,7 @@ func (t *Tool) Check(args *doc.Node) (why string) {
 	return why
 }
 
-// outOfRange is the place of a number that is no float64; "" for none.
+// outOfRange returns the place of a number that is too large for a float64; "" for none.
 func outOfRange(n *doc.Node, at string) string {
 	if n.Kind == doc.Number {
 		if _, err := strconv.ParseFloat(n.Text, 64); err != nil {
@@ -147,7 +147,7 @@ func outOfRange(n *doc.Node, at string) string {
 	return ""
 }
 
-// value is a node as package json of the standard library has it.
+// value converts a node to the types of encoding/json.
 func value(n *doc.Node) any {
 	switch n.Kind {
 	case doc.Bool:

@@ -6,13 +6,13 @@ import (
 	"sbx/internal/doc"
 )
 
-// Template is a text with arguments in it: "--title={title}"; {{ and }} are braces.
+// Template is a text with arguments in it: "--title={title}". {{ and }} stand for braces.
 type Template []part
 
 // part is a text, or the name of an argument.
 type part struct{ text, arg string }
 
-// ReadTemplate reads a template; why tells what is wrong with it.
+// ReadTemplate reads a template; why says what is wrong with it.
 func ReadTemplate(s string) (t Template, why string) {
 	var text strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -43,7 +43,7 @@ func ReadTemplate(s string) (t Template, why string) {
 	return t, ""
 }
 
-// Only is the argument that is all of the template; "" where that is not so.
+// Only returns the argument if the template is nothing but one; "" otherwise.
 func (t Template) Only() string {
 	if len(t) == 1 {
 		return t[0].arg
@@ -51,10 +51,10 @@ func (t Template) Only() string {
 	return ""
 }
 
-// Begins tells whether an argument stands at its front.
+// Begins reports whether the template begins with an argument.
 func (t Template) Begins() bool { return len(t) > 0 && t[0].arg != "" }
 
-// Args are the arguments in it.
+// Args returns the names of the arguments in the template.
 func (t Template) Args() (names []string) {
 	for _, p := range t {
 		if p.arg != "" {
@@ -64,8 +64,9 @@ func (t Template) Args() (names []string) {
 	return names
 }
 
-// Fill gives the texts that the template stands for: one, none where an argument is not
-// given, and many where it is one argument alone, which is a list.
+// Fill returns the texts for which the template stands: none if an argument is missing,
+// one for each item if the template is nothing but one argument and that is a list,
+// otherwise one.
 func (t Template) Fill(args *doc.Node) (all []string) {
 	if n := args.Get(t.Only()); n != nil && n.Kind == doc.List {
 		for _, item := range n.Items {
@@ -88,7 +89,7 @@ func (t Template) Fill(args *doc.Node) (all []string) {
 	return []string{b.String()}
 }
 
-// Text is a value as a program gets it: a string itself, anything else as JSON.
+// Text returns a value as a program gets it: a string as it is, anything else as JSON.
 func Text(n *doc.Node) string {
 	if n.Kind == doc.String {
 		return n.Text
@@ -96,7 +97,8 @@ func Text(n *doc.Node) string {
 	return string(n.AppendCanonical(nil))
 }
 
-// list is the argument that is a list, where the template is "KIND:{argument}".
+// list returns the argument if it is a list and the template is "KIND:{argument}"; nil
+// otherwise.
 func (t Template) list(args *doc.Node) *doc.Node {
 	if len(t) != 2 || t[1].arg == "" {
 		return nil

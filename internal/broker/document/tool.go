@@ -13,33 +13,33 @@ import (
 // passed on to the caller; the same bound holds for its error output.
 const MaxResult = 8 << 20
 
-// Tool is a program or a tool of an MCP server.
+// Tool is a program, or a tool of an MCP server.
 type Tool struct {
 	Name, Description string
 
 	Run    []Template
 	Stdin  Template // nil for none
 	Dash   bool     // an argument may begin with -
-	Server []string // of an MCP server: its command line
-	Remote string   // its name for the tool
-	Pin    string   // the digest of its schema
+	Server []string // the command line of the MCP server
+	Remote string   // the server's name for the tool
+	Pin    string   // the digest of the schema that the server must report
 
-	Args      *doc.Node // the JSON Schema of the arguments, an object's
+	Args      *doc.Node // the JSON Schema of the arguments, which are an object
 	Secrets   []string
-	Spec      *doc.Node // of its own sandbox; nil for what its capabilities name alone
-	At        doc.Pos   // of its spec
-	SpecFile  string    // that it was read from, absolute; "" for none
-	SpecDir   string    // the folder that its working_dir counts from
+	Spec      *doc.Node // the spec of its own sandbox; nil: only what its capabilities name
+	At        doc.Pos   // the position of its spec
+	SpecFile  string    // the absolute path of the file with the spec; "" for none
+	SpecDir   string    // the directory to which the spec's working_dir is relative
 	Timeout   time.Duration
 	MaxResult int64
-	Files     []string // of its program: as PATH has it, and what that leads to
+	Files     []string // the program's path as found in PATH, and with links resolved
 
 	needs  []Template
-	paths  []string // arguments that are paths
+	paths  []string // the names of arguments that are paths
 	schema *jsonschema.Resolved
 }
 
-// Fixed are the capabilities of a tool that no argument is in.
+// Fixed returns the capabilities of a tool that do not depend on arguments.
 func (t *Tool) Fixed() (all []caps.Cap) {
 	for _, n := range t.needs {
 		if len(n.Args()) == 0 {
@@ -54,7 +54,7 @@ func (t *Tool) Fixed() (all []caps.Cap) {
 	return all
 }
 
-// Program is what a tool starts.
+// Program returns the name of the program that a tool starts.
 func (t *Tool) Program() string {
 	if len(t.Server) > 0 {
 		return t.Server[0]
@@ -62,8 +62,8 @@ func (t *Tool) Program() string {
 	return t.Run[0].Fill(nil)[0]
 }
 
-// Needed are the capabilities that a call of the tool needs, by its arguments as Normal
-// gives them; why tells what of them is none.
+// Needed returns the capabilities that a call of the tool needs; args come from Normal.
+// why says which one is invalid.
 func (t *Tool) Needed(args *doc.Node) (all []caps.Cap, why string) {
 	for _, n := range t.needs {
 		fill := n.Fill(args)
@@ -87,9 +87,9 @@ func (t *Tool) Needed(args *doc.Node) (all []caps.Cap, why string) {
 	return all, ""
 }
 
-// Normal is a call's arguments with each path absolute and clean: of the arguments that
-// a capability of the tool names, counted from the sandbox's workspace. why tells which
-// is no path.
+// Normal returns a call's arguments with absolute and clean paths. It treats an argument
+// as a path if a capability of the tool names it; relative paths start at the sandbox's
+// workspace. why says which path is invalid.
 func (t *Tool) Normal(args *doc.Node, workspace string) (normal *doc.Node, why string) {
 	normal = args
 	for _, name := range t.paths {
@@ -121,7 +121,7 @@ func (t *Tool) Normal(args *doc.Node, workspace string) (normal *doc.Node, why s
 	return normal, why
 }
 
-// IsPath tells whether an argument is a path that a capability names.
+// IsPath reports whether an argument is a path that a capability names.
 func (t *Tool) IsPath(arg string) bool {
 	for _, p := range t.paths {
 		if p == arg {

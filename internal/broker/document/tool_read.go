@@ -11,7 +11,7 @@ import (
 	"sbx/spec"
 )
 
-// timeout is a tool's where the document sets none.
+// timeout is the default of a tool's timeout.
 const timeout = time.Minute
 
 // tool reads one tool; dir is the document's directory.
@@ -68,7 +68,8 @@ func (r *reader) tool(n *doc.Node, at, name, dir string) *Tool {
 	return t
 }
 
-// bounds says what a tool is, and how much of it there may be.
+// bounds checks that a tool is a program or a tool of an MCP server, and checks its
+// limits.
 func (r *reader) bounds(t *Tool, n *doc.Node, at string) {
 	switch mcp := n.Get("mcp") != nil; {
 	case mcp == (n.Get("run") != nil):
@@ -86,8 +87,8 @@ func (r *reader) bounds(t *Tool, n *doc.Node, at string) {
 	}
 }
 
-// arguments closes the schema of a tool's arguments, where it does not say what else
-// there may be.
+// arguments closes the schema of a tool's arguments: unless it says otherwise, no other
+// arguments are allowed.
 func (r *reader) arguments(t *Tool, at string) {
 	if properties := t.Args.Get("properties"); properties != nil {
 		r.named(properties, at+".args.properties", func(*doc.Node, string, string) {})
@@ -110,7 +111,7 @@ func (r *reader) template(n *doc.Node, at, text string) Template {
 	return t
 }
 
-// need reads a capability that a tool needs, with arguments in it.
+// need reads a capability that a tool needs, which may have arguments in it.
 func (r *reader) need(t *Tool, n *doc.Node, at, text string) {
 	k, value, ok := caps.Split(text)
 	tmpl := r.template(n, at, text)

@@ -1,3 +1,4 @@
-// Package grant says which capabilities a call needs, which of them its step asked for
-// and which the sandbox's own spec gives: needed ⊑ requested ⊑ granted. It is pure.
+// Package grant compares the capabilities that a call needs with those that its step
+// requests, and these with those that the sandbox's own spec grants: needed ⊑ requested ⊑
+// granted. It is pure.
 package grant

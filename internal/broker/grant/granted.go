@@ -15,14 +15,14 @@ type Granted struct {
 	Tree     view.Tree
 	Reach    reach.Reach
 	AnyHost  bool
-	Any      bool // any program
+	Any      bool // any program may be executed
 	Programs []string
 	Caps     []caps.Cap // broker.grant
 }
 
 var accesses = []view.Access{view.Absent, view.Hidden, view.Read, view.Write}
 
-// New makes it of what sbx tells; dir is the sandbox's workspace.
+// New makes a Granted from the message of sbx; dir is the sandbox's workspace.
 func New(g *wire.Granted, dir string) (*Granted, error) {
 	made := &Granted{Tree: view.New(len(g.View)), Any: g.Any, Programs: g.Programs}
 	for _, p := range g.View {
@@ -59,13 +59,13 @@ func New(g *wire.Granted, dir string) (*Granted, error) {
 	return made, nil
 }
 
-// Error is a grant that cannot be read.
+// Error is an invalid part of the message.
 type Error struct{ Field, On, Why string }
 
-// Error is the error on one line.
+// Error returns the error on one line.
 func (e *Error) Error() string { return e.Field + ": " + e.On + ": " + e.Why }
 
-// Covers tells whether the spec gives all that c allows.
+// Covers reports whether the spec grants everything that c allows.
 func (g *Granted) Covers(c caps.Cap) bool {
 	if caps.Covered(c, g.Caps) {
 		return true
@@ -81,9 +81,9 @@ func (g *Granted) Covers(c caps.Cap) bool {
 	return false
 }
 
-// shows tells whether the host's files at a path and all beneath it may be read, or
-// written. What a rule about names protects beneath does not count: a tool's own
-// sandbox protects the same.
+// shows reports whether files of the host at path and everywhere below it have the access.
+// Files below it that only a rule about names protects from writing do not matter: a
+// tool's own sandbox protects them in the same way.
 func (g *Granted) shows(path string, access view.Access) bool {
 	if at := g.Tree.At(path); at.Access < access || at.Source == "" {
 		return false
@@ -99,14 +99,14 @@ func (g *Granted) shows(path string, access view.Access) bool {
 	return true
 }
 
-// Lack is a capability that a call needs and does not have.
+// Lack is a missing capability of a call.
 type Lack struct {
 	Cap     caps.Cap
-	Granted bool // the spec gives it, and the step did not ask for it
+	Granted bool // the spec grants it, and the step did not request it
 }
 
-// Check is the engine: what of needed is not asked for, and what of requested the
-// sandbox's spec does not give. nil allows.
+// Check returns the first requested capability that the sandbox's spec does not grant, or
+// the first needed one that was not requested; nil if there is none.
 func (g *Granted) Check(needed, requested []caps.Cap) *Lack {
 	for _, c := range requested {
 		if !g.Covers(c) {
@@ -121,7 +121,7 @@ func (g *Granted) Check(needed, requested []caps.Cap) *Lack {
 	return nil
 }
 
-// Advice is what would let a call have what it lacks.
+// Advice returns the reason of the denial, and the line that would allow the call.
 func (l *Lack) Advice() (reason, allowWith string) {
 	if l.Granted {
 		return "its step does not ask for " + l.Cap.String(), `requested_caps: ["` + l.Cap.String() + `"]`

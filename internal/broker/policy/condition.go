@@ -14,7 +14,7 @@ type Condition struct {
 	Arg    string
 	Equals *doc.Node
 	Prefix string // "" for none
-	Glob   string // "" for none: * is any number of characters but /, ** of all, ? one but /
+	Glob   string // "" for none; * matches any number of characters except /, ** of any characters, ? one except /
 	Min    *float64
 	Max    *float64
 }
@@ -25,16 +25,16 @@ type argument struct {
 	deep bool // a condition compares it with a list or an object
 }
 
-// value is what a call has as an argument, read once for all rules.
+// value is an argument of a call, parsed once for all rules.
 type value struct {
-	node      *doc.Node // nil for none
+	node      *doc.Node // nil if the call does not have it
 	number    float64
 	isNumber  bool
-	canonical string  // of a list or an object that is compared with one
-	items     []value // of a list
+	canonical string  // set for a list or an object if a condition compares the argument with one
+	items     []value // the items of a list
 }
 
-// value reads a value, and the items of a list, which conditions are about one by one.
+// value parses an argument, and the items of a list: conditions are tested for each item.
 func (a *argument) value(n *doc.Node) value {
 	v := a.one(n)
 	if n != nil && n.Kind == doc.List {
@@ -57,12 +57,12 @@ func (a *argument) one(n *doc.Node) value {
 	return v
 }
 
-// test is a condition made ready: first what is looked at of each rule.
+// test is a compiled condition. The fields that are read for every rule come first.
 type test struct {
-	arg      int32 // among the policy's
-	compared bool  // with a value
-	text     bool  // it is about a text
-	ranged   bool  // and about a number
+	arg      int32 // the index among the policy's arguments
+	compared bool  // it compares with a value
+	text     bool  // it requires a text
+	ranged   bool  // it requires a number
 	min, max float64
 	*words
 }
@@ -100,12 +100,12 @@ func (args *arguments) compile(c *Condition) test {
 	return t
 }
 
-// comparesList reports whether t compares an argument with a list as a whole: then what
-// is known of the items says nothing.
+// comparesList reports whether t compares an argument with a list as a whole; its items do
+// not matter then.
 func (t *test) comparesList() bool { return t.compared && t.equals.node.Kind == doc.List }
 
-// holds tells whether a condition holds for a value. Of a list it must hold for each
-// item where the rule allows, and for one where it asks or denies: any.
+// holds reports whether a condition holds for a value. For a list it must hold for every
+// item if the rule allows, and for any one if the rule asks or denies (any).
 func (t *test) holds(v *value, any bool) bool {
 	if v.node.Kind != doc.List || t.comparesList() {
 		return t.one(v, any)
@@ -118,8 +118,8 @@ func (t *test) holds(v *value, any bool) bool {
 	return !any && len(v.items) > 0
 }
 
-// one tells it of one value. A value of a kind that a condition is not about is none that
-// a rule allows, and one that a rule asks about or denies: it may become the same text of a
+// one tests one value. A value of another kind than the condition requires never matches a
+// rule that allows, but always one that asks or denies: it may become the same text on a
 // command line.
 func (t *test) one(v *value, deny bool) bool {
 	if t.compared && !equal(&t.equals, v) && !(deny && t.equals.node.Kind != v.node.Kind && t.equals.node.Text == v.node.Text) {

@@ -1,4 +1,5 @@
-// Package policy decides a call by rules over its tool, its arguments and what was used
-// so far: a rule that denies wins, then one that asks a person, then one that allows;
-// without any the call is denied. It is pure, and keeps nothing between two calls.
+// Package policy decides a call by rules about its tool, its arguments and the calls before
+// it. A rule that denies is the strongest, then one that asks a person, then one that
+// allows; if no rule matches, the call is denied. The package is pure, and keeps no state
+// between calls.
 package policy

@@ -2,11 +2,12 @@ package policy
 
 import "strings"
 
-// matches tells whether a glob is about all of s: ** is any text, * any without a /,
-// ? one character but /. It takes time in proportion to both lengths.
+// matches reports whether a glob matches all of s: ** matches any text, * any text without
+// a /, ? one character except /. It takes time proportional to the product of both
+// lengths.
 func matches(glob, s string) bool {
-	// The place to go back to for the last * and the last **; what stands before a **
-	// need never be tried again.
+	// Where to continue for the last * and the last **. The part before a ** never
+	// needs to be tried again.
 	type mark struct{ glob, s int }
 	star, deep := mark{-1, 0}, mark{-1, 0}
 	g, i := 0, 0

@@ -6,7 +6,7 @@ import (
 	"sbx/internal/doc"
 )
 
-// place is where in the text of an argument something stands.
+// place is a position in the text of an argument.
 type place uint8
 
 const (
@@ -15,10 +15,10 @@ const (
 	within
 )
 
-// maxWithin is how much is looked up of what may stand anywhere.
+// maxWithin is how many bytes of a key that may stand anywhere are compared.
 const maxWithin = 4
 
-// key is what a text must have at a place for a condition to hold.
+// key is a text that an argument must have at a place for a condition to hold.
 type key struct {
 	arg   int
 	place place
@@ -113,7 +113,7 @@ func (x *index) addBound(tests []test, rule int) bool {
 	return false
 }
 
-// bound is a rule that holds for no number but those between two.
+// bound is a rule that holds only for numbers from low to high.
 type bound struct {
 	low, high float64
 	rule      int

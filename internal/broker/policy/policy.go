@@ -8,7 +8,7 @@ import (
 	"sbx/internal/doc"
 )
 
-// Effect is what a rule does to a call, the strongest last.
+// Effect is what a rule does with a call; a greater one is stronger.
 type Effect uint8
 
 // The effects.
@@ -21,10 +21,10 @@ const (
 
 var effects = [...]string{"", "allow", "ask", "deny"}
 
-// String is the effect as rules write it.
+// String returns the effect as rules write it.
 func (e Effect) String() string { return effects[e] }
 
-// ParseEffect is the effect that a word names.
+// ParseEffect returns the effect that a word names.
 func ParseEffect(word string) (Effect, bool) {
 	for e, name := range effects {
 		if e > 0 && name == word {
@@ -34,21 +34,21 @@ func ParseEffect(word string) (Effect, bool) {
 	return None, false
 }
 
-// Rule is one line of the policy.
+// Rule is one rule of a policy.
 type Rule struct {
 	ID       string
 	Tool     string // a glob
 	When     []Condition
 	Effect   Effect
 	Reason   string
-	MaxCalls int64 // of an allow or an ask; 0 for any number
-	MaxBytes int64 // of results, before the last that is allowed
+	MaxCalls int64 // the rule allows so many calls; 0 for any number
+	MaxBytes int64 // the rule allows calls until their results have so many bytes; 0 for any number
 }
 
-// Used is what the calls that a rule let pass have used.
+// Used is the number of calls that a rule has allowed, and the bytes of their results.
 type Used struct{ Calls, Bytes int64 }
 
-// Policy is rules for one tool, in their order.
+// Policy is the rules for one tool, in their order.
 type Policy struct {
 	tool  string
 	rules []compiled
@@ -56,18 +56,18 @@ type Policy struct {
 	index index
 }
 
-// compiled is a rule with its conditions.
+// compiled is a rule with its conditions compiled.
 type compiled struct {
 	effect Effect
-	number int32 // among all rules
+	number int32 // its index among the rules of all tools
 	tests  []test
 	*Rule
 }
 
-// About tells whether a rule is about a tool.
+// About reports whether a rule applies to a tool.
 func (r *Rule) About(tool string) bool { return matches(r.Tool, tool) }
 
-// For is the policy for one tool.
+// For returns the policy for one tool.
 func For(tool string, all []Rule) *Policy {
 	p := &Policy{tool: tool}
 	var tests [][]test
@@ -85,21 +85,21 @@ func For(tool string, all []Rule) *Policy {
 	return p
 }
 
-// Decision is what the rules say of a call.
+// Decision is the result of the rules for a call.
 type Decision struct {
 	Effect    Effect
-	Rule      int // the index of what decided; -1 for none
+	Rule      int // the index of the rule that decided; -1 for none
 	ID        string
 	Reason    string
 	AllowWith string
 }
 
-// Arg gives an argument of the call; nil where it has none of that name.
+// Arg returns an argument of the call by its name; nil if it has none.
 type Arg func(name string) *doc.Node
 
-// Decide decides a call. used is by the index of all rules.
+// Decide decides a call. used is indexed by the number of a rule.
 func (p *Policy) Decide(arg Arg, used []Used) Decision {
-	var asked Decision // by a rule that asks, and is used up: no weaker one takes its place
+	var asked Decision // by a rule that asks and is used up; a rule that allows does not take its place
 	best := Decision{Rule: -1}
 	values := make([]value, len(p.args))
 	for i := range p.args {
@@ -142,8 +142,8 @@ func (p *Policy) Decide(arg Arg, used []Used) Decision {
 	return best
 }
 
-// Could tells whether any call might be let pass: nothing is denied whatever the
-// arguments, and a rule that allows is not used up.
+// Could reports whether any call may be allowed: no rule denies all arguments, and a rule
+// that allows is not used up.
 func (p *Policy) Could(used []Used) bool {
 	return !slices.ContainsFunc(p.rules, func(r compiled) bool { return r.Effect == Deny && len(r.When) == 0 }) &&
 		slices.ContainsFunc(p.rules, func(r compiled) bool {
@@ -152,7 +152,7 @@ func (p *Policy) Could(used []Used) bool {
 		})
 }
 
-// spent tells why a rule lets no more calls pass, and what would.
+// spent returns why a rule allows no more calls, and the line that would allow more.
 func (r *Rule) spent(u Used) (why, with string) {
 	switch {
 	case r.Effect == Deny:
@@ -164,7 +164,7 @@ func (r *Rule) spent(u Used) (why, with string) {
 	return "", ""
 }
 
-// holds tells whether all conditions hold.
+// holds reports whether all conditions hold.
 func (r *compiled) holds(values []value) bool {
 	for i := range r.tests {
 		t := &r.tests[i]

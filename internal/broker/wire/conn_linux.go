@@ -9,15 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Conn is an end of the socket. One goroutine may send while another receives.
+// Conn is one end of the socket. One goroutine may send while another receives.
 type Conn struct {
 	FD int
 
 	b   []byte
-	fds []int // descriptors that came; the kernel gives those of a message with bytes of the one before
+	fds []int // received descriptors; the kernel may deliver them with the bytes of the message before
 }
 
-// Send sends a message, with descriptors beside it that stay the caller's.
+// Send sends a message with descriptors, which the caller keeps.
 func (c *Conn) Send(m Message, fds ...int) error {
 	line := Append(nil, m)
 	if len(line) > Max {
@@ -42,9 +42,9 @@ func (c *Conn) Send(m Message, fds ...int) error {
 	return nil
 }
 
-// Receive waits for a message, for so long, or without end where that is negative. The
-// descriptors beside it are the caller's. The end of the socket is io.EOF, that of the
-// time ETIMEDOUT.
+// Receive waits for a message, at most for patience, or without limit if that is negative.
+// The caller owns the received descriptors. The error is io.EOF at the end of the socket,
+// and ETIMEDOUT when the time is over.
 func (c *Conn) Receive(patience time.Duration) (Message, []int, error) {
 	for end := time.Now().Add(patience); ; {
 		m, fds, err := c.Next()
@@ -60,7 +60,7 @@ func (c *Conn) Receive(patience time.Duration) (Message, []int, error) {
 			left = int(rest/time.Millisecond) + 1
 		}
 		if n, _ := unix.Poll([]unix.PollFd{{Fd: int32(c.FD), Events: unix.POLLIN}}, left); n <= 0 {
-			continue // it was interrupted, or the time is over
+			continue // interrupted, or the time is over
 		}
 		if err = c.Fill(); err != nil && err != unix.EAGAIN {
 			return nil, nil, err
@@ -68,7 +68,7 @@ func (c *Conn) Receive(patience time.Duration) (Message, []int, error) {
 	}
 }
 
-// Next is a message that was received whole; nil where there is none.
+// Next returns a message that was received completely; nil if there is none.
 func (c *Conn) Next() (Message, []int, error) {
 	end := bytes.IndexByte(c.b, '\n')
 	if end < 0 {
@@ -94,7 +94,7 @@ func (c *Conn) Next() (Message, []int, error) {
 	return m, fds, nil
 }
 
-// Fill takes what has come; EAGAIN where a socket that does not wait has nothing.
+// Fill reads the bytes that have arrived; EAGAIN if a non-blocking socket has none.
 func (c *Conn) Fill() error {
 	part, oob := make([]byte, 64<<10), make([]byte, unix.CmsgSpace(16*4))
 	n, oobn, _, _, err := unix.Recvmsg(c.FD, part, oob, unix.MSG_CMSG_CLOEXEC)

@@ -1,13 +1,13 @@
-// Package wire is what sbx and sbx-broker tell each other over descriptor 3 of
-// sbx-broker, a stream socket of the family unix: one message a line of JSON, with
-// descriptors beside it. It is imported by a start's hot path.
+// Package wire has the messages between sbx and sbx-broker. They go over descriptor 3 of
+// sbx-broker, a stream socket of the family unix: each message is one line of JSON, and may
+// carry descriptors. The hot path of a start imports this package.
 //
-// sbx sends Start, once; the answer is Ready or Refused, and after Refused nothing more
-// comes. Then it sends Sockets, once, with the listening sockets of the sandbox beside
-// it, and End when nothing of the sandbox is left: the answer is Summary, and the broker
-// ends. In between the broker tells of each Call that it decided, of each question for a
-// person (Ask), and when it can decide none any more (Failed). A socket that ends says
-// End as well; a broker that is gone shows by the end of the socket.
+// sbx sends Start, once. The broker replies with Ready, or with Refused as its last message.
+// Then sbx sends Sockets, once, with the listening sockets of the sandbox, and End when no
+// process of the sandbox is left. The broker replies to End with Summary and ends. In
+// between it sends each Call that it decided, each question for a person (Ask), and Failed
+// when it denies all further calls. The end of the socket means End to the broker; to sbx it
+// means that the broker is gone.
 //
-// The token is in none of them: the broker knows its hash alone.
+// No message has the token: the broker knows only its hash.
 package wire

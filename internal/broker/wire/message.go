@@ -6,13 +6,13 @@ import (
 	"sbx/internal/doc"
 )
 
-// Message is one of the types of this package, as a pointer.
+// Message is a pointer to one of the message types of this package.
 type Message interface {
 	kind() string
 	walk(*walker)
 }
 
-// blank is a message of each kind.
+// blank returns an empty message of a kind; nil if there is no such kind.
 func blank(kind string) Message {
 	for _, m := range []Message{&Start{}, &Sockets{}, &End{}, &Ready{}, &Refused{}, &Call{}, &Ask{}, &Failed{}, &Summary{}} {
 		if m.kind() == kind {
@@ -22,7 +22,7 @@ func blank(kind string) Message {
 	return nil
 }
 
-// Append adds the message's line to b.
+// Append appends the message's line to b.
 func Append(b []byte, m Message) []byte {
 	w := walker{to: &doc.Writer{B: b}}
 	w.to.Open('{')
@@ -31,7 +31,7 @@ func Append(b []byte, m Message) []byte {
 	return append(w.to.B, '\n')
 }
 
-// Read reads a line. What it does not know it refuses: both ends are of one version.
+// Read reads a line. Anything unknown is an error: both ends are of the same version.
 func Read(line []byte) (Message, error) {
 	root, err := doc.ParseLaxJSON("message", line, 8)
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"sbx/internal/doc"
 )
 
-// walker goes over the members of a message: it writes them, or reads them.
+// walker visits the members of a message, to write or to read them.
 type walker struct {
 	to    *doc.Writer
-	from  *doc.Node // the object that is read, nil where to is not
-	taken int       // of its members
+	from  *doc.Node // the object that is read; nil if to is set
+	taken int       // how many of its members were read
 	err   error
 }
 
-// next is the member called name where one is read; nil where it is not there.
+// next returns the member called name of the object that is read; nil if there is none.
 func (w *walker) next(name string, kind doc.Kind) *doc.Node {
 	n := w.from.Get(name)
 	if n == nil || w.err != nil {
@@ -85,7 +85,7 @@ func (w *walker) object(name string, members func(*walker)) {
 	}
 }
 
-// within reads the members of n, which has no others.
+// within reads the members of n. Unknown members are an error.
 func (w *walker) within(n *doc.Node, members func(*walker)) {
 	in := walker{from: n}
 	members(&in)
@@ -94,7 +94,7 @@ func (w *walker) within(n *doc.Node, members func(*walker)) {
 	}
 }
 
-// objects goes over a list of objects.
+// objects visits a list of objects.
 func objects[T any](w *walker, name string, list *[]T, members func(*walker, *T)) {
 	if w.to != nil {
 		if len(*list) > 0 {
