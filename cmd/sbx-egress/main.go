@@ -1,5 +1,6 @@
-// Sbx-egress carries the connections of one sandbox: to the hosts that network.allow
-// names, and from the ports that network.listen names. sbx starts it, with a socket as descriptor 3; it is of no use by hand.
+// Sbx-egress carries the connections of one sandbox: to the hosts that network.allow names,
+// and from the ports that network.listen names. sbx starts it, with a socket as descriptor
+// 3; it cannot be used by hand.
 package main
 
 import (
@@ -12,7 +13,7 @@ import (
 // version is set by the linker.
 var version = "devel"
 
-// The exit statuses, which are sbx's.
+// The exit statuses, which are the same as sbx's.
 const (
 	exitUsage   = 2
 	exitRefused = 125
@@ -34,7 +35,7 @@ func main() {
 	if err != nil {
 		fail(exitRefused, "it cannot tell which addresses are the host's own", "why: "+err.Error())
 	}
-	runtime.GOMAXPROCS(1) // the kernel moves the bytes; handing a connection from thread to thread costs more
+	runtime.GOMAXPROCS(1) // the kernel moves the bytes; more threads only pass connections to one another
 	options := relay.Options{Connections: relay.Prepare(), Proxy: relay.ProxyFrom(os.Getenv), Own: routes.Own}
 	if err := relay.Confine(); err != nil {
 		fail(exitRefused, "it cannot confine itself", "why: "+err.Error())

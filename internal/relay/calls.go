@@ -6,8 +6,9 @@ import (
 	"sbx/seccomp"
 )
 
-// filter is the calls that a relay makes. The rest end as one that is not permitted: no
-// program, no other process, no file but to read, no socket but of the internet.
+// filter is the system call filter of a relay. Other calls fail with EPERM: a relay starts
+// no program, touches no other process, opens files only for reading and sockets only of
+// the internet families.
 func filter() seccomp.Filter {
 	allow, deny := seccomp.Action{Kind: seccomp.Allow}, seccomp.Fail(unix.EPERM)
 	return seccomp.Filter{

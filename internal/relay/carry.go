@@ -126,7 +126,8 @@ func (r *Relay) reach(m *wire.Expected) (out *net.TCPConn, early []byte, err err
 	return out, nil, err
 }
 
-// allowed filters the addresses that a name may resolve to; why tells of those it left out.
+// allowed returns those of the found addresses to which a name may resolve; why is the
+// reason for one that it left out.
 func (r *Relay) allowed(rules reach.Reach, found []netip.Addr, port uint16) (list []netip.Addr, why string) {
 	for _, a := range found {
 		ip := reach.IP(a.As16())

@@ -14,11 +14,11 @@ import (
 	"sbx/seccomp"
 )
 
-// resolverFiles are what Go's resolver reads.
+// resolverFiles are the files that Go's resolver reads.
 var resolverFiles = []string{"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf"}
 
-// maxFiles is as many descriptors as a relay wants: a connection has two, and two pipes
-// while bytes are on their way.
+// maxFiles is the descriptor limit that a relay wants: a connection takes two sockets, and
+// two pipes while bytes are in transit.
 const maxFiles = 1 << 15
 
 const (
@@ -26,12 +26,12 @@ const (
 	otherFiles     = 128 // sockets, names that are looked up
 )
 
-// Prepare sees to the limits and signals of the process, and says how many connections
-// may be open at once.
+// Prepare sets the limits and signals of the process, and returns how many connections may
+// be open at once.
 func Prepare() (connections int) {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
-	debug.SetGCPercent(25) // little lives long, and memory is dearer here than time
-	_ = unix.Setpgid(0, 0) // a terminal's signals are the command's
+	debug.SetGCPercent(25) // few objects live long, and memory is more precious here than time
+	_ = unix.Setpgid(0, 0) // a terminal's signals are for the command only
 	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
 	limit := unix.Rlimit{}
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil {
@@ -41,8 +41,8 @@ func Prepare() (connections int) {
 	return int(min((max(limit.Cur, otherFiles)-otherFiles)/6, maxConnections))
 }
 
-// Confine takes from the process what it does not need. What the kernel does not have
-// (Landlock) is left out: nothing hostile runs in the relay unless the relay is broken.
+// Confine drops what the process does not need. If the kernel lacks a mechanism
+// (Landlock), it is left out: it only matters if the relay itself is exploited.
 func Confine() error {
 	if _, _, e := syscall.AllThreadsSyscall6(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0); e != 0 {
 		return fmt.Errorf("no_new_privs: %w", e)
@@ -66,8 +66,9 @@ func Confine() error {
 	return nil
 }
 
-// readable are the rules for the resolver's files: for the directory where a link leads, as
-// what writes such files replaces them, and for the file itself in /etc.
+// readable returns the rules for the resolver's files: for the directory to which a link
+// leads, since programs that write such files replace them, and for the file itself in
+// /etc.
 func readable() (rules []landlock.Rule) {
 	for _, name := range resolverFiles {
 		target, err := filepath.EvalSymlinks(name)
@@ -83,7 +84,7 @@ func readable() (rules []landlock.Rule) {
 	return rules
 }
 
-// restrict puts all threads under a ruleset.
+// restrict applies a Landlock ruleset to all threads.
 func restrict(r landlock.Ruleset) error {
 	s := landlock.Probe()
 	if s.State != landlock.Available {

@@ -28,7 +28,7 @@ func addRule(ruleset int, rule landlock.Rule, file int) error {
 	return nil
 }
 
-// dropCapabilities leaves no thread any.
+// dropCapabilities drops the capabilities of all threads.
 func dropCapabilities() error {
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var none [2]unix.CapUserData
@@ -41,7 +41,7 @@ func dropCapabilities() error {
 	return nil
 }
 
-// load puts all threads under a filter.
+// load applies a seccomp filter to all threads.
 func load(program []unix.SockFilter) error {
 	p := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	tid, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(seccomp.Pointer(&p)))
@@ -50,7 +50,7 @@ func load(program []unix.SockFilter) error {
 	case e != 0:
 		return e
 	case tid != 0:
-		return unix.ESRCH // a thread has a filter of its own, which none has
+		return unix.ESRCH // a thread has another filter; that cannot happen
 	}
 	return nil
 }

@@ -22,13 +22,14 @@ type control struct {
 	mu     sync.Mutex // held while packets are read and handled
 	packet [wire.Max]byte
 	beside []byte
-	err    error // why nothing more is read
+	err    error // why reading has ended
 }
 
-// maxSockets is how many descriptors the kernel lets a packet have (SCM_MAX_FD).
+// maxSockets is how many descriptors one packet may carry (SCM_MAX_FD).
 const maxSockets = 253
 
-// room is for what the supervisor does not read at once, in bytes.
+// room is the size of the send buffer in bytes, for the time that the supervisor does not
+// read.
 const room = 1 << 20
 
 func newControl(file *os.File) (*control, error) {
@@ -48,7 +49,7 @@ func newControl(file *os.File) (*control, error) {
 	return c, err
 }
 
-// serve handles packets until there are no more: nil where the supervisor ended it.
+// serve handles packets until there are no more; nil if the supervisor has closed its end.
 func (c *control) serve() error {
 	err := c.raw.Read(c.drain)
 	c.mu.Lock()
@@ -62,7 +63,7 @@ func (c *control) serve() error {
 // poll handles the packets that have arrived.
 func (c *control) poll() { _ = c.raw.Control(func(fd uintptr) { c.drain(fd) }) }
 
-// drain handles packets until none is there, and tells whether none will come.
+// drain handles the packets that have arrived, and reports whether the socket has ended.
 func (c *control) drain(fd uintptr) (over bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,7 +73,7 @@ func (c *control) drain(fd uintptr) (over bool) {
 		case err == unix.EAGAIN:
 			return false
 		case err == unix.EINTR:
-		case err == nil && n == 0, err == unix.ECONNRESET: // it ended with or without having read all
+		case err == nil && n == 0, err == unix.ECONNRESET: // the supervisor ended, with or without having read everything
 			c.err = io.EOF
 		case err != nil:
 			c.err = err
@@ -83,7 +84,7 @@ func (c *control) drain(fd uintptr) (over bool) {
 	return true
 }
 
-// descriptors are those that came with a packet.
+// descriptors returns the descriptors of a packet.
 func descriptors(beside []byte) (fds []int) {
 	messages, err := unix.ParseSocketControlMessage(beside)
 	if err != nil {
@@ -97,8 +98,8 @@ func descriptors(beside []byte) (fds []int) {
 	return fds
 }
 
-// send sends a packet, and waits while the supervisor has not read what was sent before.
-// The supervisor's end is all that can fail it, and ends the relay.
+// send sends a packet; it waits if the supervisor has not read the earlier ones. It fails
+// only when the supervisor has ended, and then the relay ends, too.
 func (c *control) send(packet []byte) error {
 	_, err := c.conn.Write(packet)
 	return err
@@ -106,7 +107,7 @@ func (c *control) send(packet []byte) error {
 
 func (c *control) ended(e *wire.Ended) { _ = c.send(e.Append(nil)) }
 
-// reset ends a connection as one that was broken off.
+// reset closes a connection with a TCP reset.
 func reset(c *net.TCPConn) {
 	_ = c.SetLinger(0)
 	_ = c.Close()

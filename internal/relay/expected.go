@@ -6,19 +6,20 @@ import (
 	"sbx/internal/relay/wire"
 )
 
-// maxExpected is how many connections may be told of and not be there yet. The oldest is
-// forgotten then: its connect failed.
+// maxExpected is how many announced connections may be pending. Beyond it the oldest is
+// forgotten: its connect(2) has failed.
 const maxExpected = 1 << 14
 
-// expected is what connections will be for.
+// expected has the announced connections by token.
 type expected struct {
 	mu    sync.Mutex
 	at    map[uint32]wire.Expected
-	order []uint32 // a ring of tokens, the next to be overwritten at next
+	order []uint32 // a ring of tokens; next is the one to be overwritten
 	next  int
 }
 
-// add says which token was forgotten, if one was that no connection has come with.
+// add adds an announced connection. If it forgot one that was still pending, it returns
+// the token of that.
 func (t *expected) add(m wire.Expected) (old uint32, forgotten bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -16,7 +16,7 @@ const (
 
 // hello is the beginning of what a client sent.
 type hello struct {
-	bytes  []byte // what was read, to be sent on
+	bytes  []byte // the bytes that were read, to be sent on
 	tls    bool   // whether it is TLS
 	name   string // the SNI host name, in lower case; with ECH the outer one
 	broken string // why no name can be read although it begins as TLS
@@ -97,8 +97,8 @@ type overheard struct {
 	got []byte
 	err error
 
-	at   int // in the header of a record; behind it, that of its body
-	left int // of the body
+	at   int // the position in a record's header, or in its body after that
+	left int // bytes left of the body
 }
 
 // Read records the bytes and gives them to crypto/tls with a record version that it accepts.

@@ -11,7 +11,8 @@ import (
 // maxNames is how many names may get an address of wire.Pool in one run.
 const maxNames = 1 << 14
 
-// names are those that have an address of the pool: the nth has the address n+1.
+// names are the names that have an address of the pool; list[i] has the address number
+// i+1.
 type names struct {
 	mu     sync.Mutex
 	number map[string]uint32
@@ -41,7 +42,7 @@ func (t *names) assign(name string, c *control) (n uint32, ok bool) {
 	return n, true
 }
 
-// named is the name of the nth address.
+// named returns the name of address number n.
 func (t *names) named(n uint32) (string, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -51,15 +52,15 @@ func (t *names) named(n uint32) (string, bool) {
 	return t.list[n-1], true
 }
 
-// hostName is a name as a rule could have it: in lower case, without the dot at its end.
-// ok is false for what is no name of a host.
+// hostName normalizes a name to the form that rules have: lower case, without the dot at
+// the end. ok is false if s is not a host name.
 func hostName(s string) (name string, ok bool) {
 	name = strings.ToLower(strings.TrimSuffix(s, "."))
 	e, err := reach.Parse(name + ":1")
 	return name, err == nil && e.Name == name && !strings.HasPrefix(name, "*")
 }
 
-// shown is a name for people, whatever its bytes.
+// shown replaces the bytes of a name that must not reach a terminal.
 func shown(name string) string {
 	var b strings.Builder
 	for i := range len(name) {

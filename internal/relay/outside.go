@@ -10,8 +10,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// How long an answer is kept: as its TTL says, between these; minKept also where no DNS
-// server was asked (/etc/hosts).
+// How long an answer is cached: for its TTL, within these bounds. minKept also holds if no
+// DNS server was asked (/etc/hosts).
 const (
 	minKept = time.Second
 	maxKept = 300 * time.Second
@@ -20,7 +20,7 @@ const (
 const (
 	lookupTime = 15 * time.Second
 	maxLookups = 64   // at once
-	maxAnswers = 1024 // that are kept
+	maxAnswers = 1024 // in the cache
 )
 
 // outside resolves names with the host's files, DNS servers and search domains. It uses Go's own
@@ -89,7 +89,7 @@ func (o *outside) room() bool {
 		if len(o.answers) < maxAnswers {
 			break
 		}
-		if a.over() { // soonest would be better, and is not worth a second order
+		if a.over() { // removing the oldest would be better, and is not worth a second index
 			delete(o.answers, name)
 		}
 	}
@@ -108,7 +108,7 @@ func (o *outside) ask(name string, a *answer) {
 		if err != nil {
 			return nil, err
 		}
-		if p, ok := c.(net.PacketConn); ok { // by which the resolver tells UDP from TCP
+		if p, ok := c.(net.PacketConn); ok { // Go's resolver takes a PacketConn for UDP
 			return &packets{watched{c, &t}, p}, nil
 		}
 		return &watched{c, &t}, nil
@@ -123,7 +123,7 @@ func (o *outside) ask(name string, a *answer) {
 	a.until = time.Now().Add(kept)
 }
 
-// ttl is the shortest TTL of the answers that were seen.
+// ttl is the shortest TTL of the answers so far.
 type ttl struct {
 	mu   sync.Mutex
 	seen bool
@@ -139,7 +139,7 @@ func (t *ttl) kept() time.Duration {
 	return min(max(time.Duration(t.min)*time.Second, minKept), maxKept)
 }
 
-// look reads a DNS answer for its TTLs.
+// look reads the TTLs of a DNS answer.
 func (t *ttl) look(b []byte) {
 	var p dnsmessage.Parser
 	if h, err := p.Start(b); err != nil || !h.Response || p.SkipAllQuestions() != nil {
@@ -158,27 +158,27 @@ func (t *ttl) look(b []byte) {
 	}
 }
 
-// watched is a connection to a DNS server whose answers are looked at.
+// watched is a connection to a DNS server that reads the TTLs of the answers.
 type watched struct {
 	net.Conn
 	ttl *ttl
 }
 
-// Read looks at what is a whole message.
+// Read reads, and looks at a complete message.
 func (w *watched) Read(b []byte) (int, error) {
 	n, err := w.Conn.Read(b)
 	w.ttl.look(b[:n])
 	return n, err
 }
 
-// packets is watched for UDP.
+// packets is a watched connection over UDP.
 type packets struct {
 	watched
 	packet net.PacketConn
 }
 
-// ReadFrom is the PacketConn's.
+// ReadFrom implements net.PacketConn.
 func (p *packets) ReadFrom(b []byte) (int, net.Addr, error) { return p.packet.ReadFrom(b) }
 
-// WriteTo is the PacketConn's.
+// WriteTo implements net.PacketConn.
 func (p *packets) WriteTo(b []byte, a net.Addr) (int, error) { return p.packet.WriteTo(b, a) }

@@ -15,10 +15,10 @@ import (
 	"sbx/internal/relay/wire"
 )
 
-// Proxy is how the host itself reaches the world, where not directly.
+// Proxy is the HTTP proxy that the host itself uses, if it has no direct access.
 type Proxy struct {
 	host, port string
-	credential string // of Proxy-Authorization
+	credential string // the value of Proxy-Authorization
 	bad        string // why it cannot be used
 	direct     []bypass
 }
@@ -26,12 +26,12 @@ type Proxy struct {
 // bypass is an entry of NO_PROXY.
 type bypass struct {
 	any    bool
-	name   string // and what ends in a dot and it
+	name   string // matches the name and its subdomains
 	prefix netip.Prefix
-	port   string // "" for all
+	port   string // "" for all ports
 }
 
-// ProxyFrom reads the variables by which programs are told of a proxy.
+// ProxyFrom reads the environment variables that configure a proxy.
 func ProxyFrom(getenv func(string) string) (p Proxy) {
 	var text string
 	for _, name := range []string{"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "http_proxy", "HTTP_PROXY"} {
@@ -48,7 +48,7 @@ func ProxyFrom(getenv func(string) string) (p Proxy) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Hostname() == "":
-		p.bad = "the host's proxy is not a URL" // which may hold a password
+		p.bad = "the host's proxy is not a URL" // the URL is not shown: it may have a password
 		return p
 	case u.Scheme != "http":
 		p.bad = "the host's proxy uses " + u.Scheme + ", which sbx does not speak; name an http:// proxy in HTTPS_PROXY"
@@ -87,7 +87,7 @@ func readBypass(s string) (b bypass) {
 	return b
 }
 
-// For tells whether a connection is made through the proxy.
+// For reports whether a connection is made through the proxy.
 func (p *Proxy) For(m *wire.Expected) bool {
 	if m.Name != "" {
 		return p.used() && !p.bypassed(m.Name, netip.Addr{}, strconv.Itoa(int(m.Port)))
@@ -96,7 +96,7 @@ func (p *Proxy) For(m *wire.Expected) bool {
 	return p.used() && !a.IsLoopback() && !a.IsUnspecified() && !p.bypassed("", a, strconv.Itoa(int(m.Port)))
 }
 
-// Resolves tells whether a name is the proxy's to resolve, whatever the port.
+// Resolves reports whether the proxy resolves a name, for any port.
 func (p *Proxy) Resolves(name string) bool { return p.used() && !p.bypassed(name, netip.Addr{}, "") }
 
 func (p *Proxy) used() bool { return p.host != "" || p.bad != "" }
@@ -116,10 +116,10 @@ func (p *Proxy) bypassed(name string, a netip.Addr, port string) bool {
 	return false
 }
 
-// maxHeaders is how much a proxy may say before the connection is there.
+// maxHeaders is the size limit of a proxy's response headers.
 const maxHeaders = 16 << 10
 
-// connect reaches what is meant through the proxy (RFC 9110, 9.3.6).
+// connect connects to the destination m through the proxy (RFC 9110, 9.3.6).
 func (p *Proxy) connect(ctx context.Context, m *wire.Expected) (out *net.TCPConn, early []byte, err error) {
 	if p.bad != "" {
 		return nil, nil, &failure{wire.ByProxy, p.bad}
@@ -151,7 +151,7 @@ func (p *Proxy) connect(ctx context.Context, m *wire.Expected) (out *net.TCPConn
 	return c.(*net.TCPConn), early, nil
 }
 
-// accepted reads a proxy's answer, and what came after it.
+// accepted reads a proxy's response, and returns the bytes that came after it.
 func accepted(r *bufio.Reader) (early []byte, err error) {
 	left := maxHeaders
 	for first := true; ; first = false {

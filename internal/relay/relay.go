@@ -14,19 +14,20 @@ import (
 	"sbx/internal/relay/wire"
 )
 
-// Options are what a relay takes from its surroundings.
+// Options are the dependencies of a relay.
 type Options struct {
 	Proxy Proxy
-	// DNS dials a DNS server of the host's, as net.Resolver.Dial does; nil is by the
-	// address that the host's configuration has.
+	// DNS dials a DNS server of the host, as net.Resolver.Dial does; nil dials the address of
+	// the host's configuration.
 	DNS func(ctx context.Context, network, address string) (net.Conn, error)
-	// Own says as reach.Special whether an address is the host's own; nil is that none is.
+	// Own is like reach.Special for the host's own addresses; nil means that none is.
 	Own func(reach.IP) string
-	// Connections is how many may be open at once.
+	// Connections is how many connections may be open at once.
 	Connections int
 }
 
-// flushTime is how long the ends of connections are told once the run is over.
+// flushTime is how long the relay waits, after the run is over, to report the ends of
+// connections.
 const flushTime = time.Second
 
 // Relay is the relay of one sandbox.
@@ -47,11 +48,11 @@ type Relay struct {
 
 // orders holds what the supervisor has sent.
 type orders struct {
-	rules     reach.Reach // all of them once the sockets are there
-	published []published // the same
+	rules     reach.Reach // complete when the sockets arrive
+	published []published // complete when the sockets arrive
 	serving   bool
 	meant     expected
-	unasked   atomic.Bool // names are not looked up before they are connected to
+	unasked   atomic.Bool // a DNS question is answered without a lookup on the host; the lookup waits for the connect
 }
 
 // Run serves until the supervisor closes its end of the socket, which it takes over.
@@ -87,7 +88,7 @@ func (r *Relay) take(packet []byte, fds []int) error {
 		files[i] = os.NewFile(uintptr(fd), "socket")
 	}
 	defer func() {
-		for _, f := range files { // what is used of it is a copy
+		for _, f := range files { // package net works with a duplicate
 			f.Close()
 		}
 	}()
@@ -133,14 +134,15 @@ const (
 	tcpDNS4
 	udpDNS6
 	tcpDNS6
-	door4 // what listens there
-	out4  // and what connects to it
+	door4 // the listening socket
+	out4  // the socket that connects to it
 	door6
 	out6
 	sockets
 )
 
-// serve begins with the sockets of a packet: there is one for each flag that is 1.
+// serve takes the sockets of a packet, which has a flag for each possible one, and starts
+// serving.
 func (r *Relay) serve(flags []byte, files []*os.File) error {
 	if len(flags) != sockets {
 		return errors.New("the supervisor sent flags for other sockets")
@@ -179,7 +181,7 @@ func (r *Relay) serve(flags []byte, files []*os.File) error {
 	return nil
 }
 
-// listen hands each connection of a listening socket to serve, which must not wait.
+// listen passes each connection of a listening socket to serve, which must not block.
 func (r *Relay) listen(file *os.File, serve func(*net.TCPConn)) error {
 	t, err := r.listener(file)
 	if err == nil {
@@ -188,7 +190,7 @@ func (r *Relay) listen(file *os.File, serve func(*net.TCPConn)) error {
 	return err
 }
 
-// listener is a listening socket that is closed when the run is over.
+// listener returns a listener that is closed when the run is over.
 func (r *Relay) listener(file *os.File) (*net.TCPListener, error) {
 	l, err := net.FileListener(file)
 	if err != nil {
@@ -205,7 +207,7 @@ func (r *Relay) listener(file *os.File) (*net.TCPListener, error) {
 
 var errOther = errors.New("the supervisor sent a socket of another kind")
 
-// accept is listen for what listener gave.
+// accept passes each connection of a listener to serve.
 func (r *Relay) accept(t *net.TCPListener, serve func(*net.TCPConn)) {
 	r.running.Go(func() {
 		for {
@@ -215,7 +217,7 @@ func (r *Relay) accept(t *net.TCPListener, serve func(*net.TCPConn)) {
 				serve(c)
 			case r.ctx.Err() != nil:
 				return
-			default: // no descriptor is left, or the caller went away
+			default: // no descriptor is free, or the client has gone
 				time.Sleep(10 * time.Millisecond)
 			}
 		}
@@ -231,7 +233,7 @@ func (r *Relay) led(in *net.TCPConn) {
 	var m wire.Expected
 	if ok {
 		if m, ok = r.meant.take(n); !ok {
-			r.control.poll() // it was sent before the connection was made
+			r.control.poll() // the supervisor announces a connection before it is made
 			m, ok = r.meant.take(n)
 		}
 		if !ok && r.unknown.Add(1) <= maxUnknown {
@@ -261,7 +263,7 @@ func (r *Relay) begin(c *net.TCPConn, token uint32, most int, carry func() wire.
 	})
 }
 
-// localIP is the address to which a connection was made.
+// localIP returns the address to which a connection was made.
 func localIP(c *net.TCPConn) (ip reach.IP) {
 	if a, ok := c.LocalAddr().(*net.TCPAddr); ok {
 		copy(ip[:], a.IP.To16())

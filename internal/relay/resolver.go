@@ -17,20 +17,20 @@ import (
 	"sbx/internal/relay/wire"
 )
 
-// The bounds of what is asked.
+// The limits on questions and answers.
 const (
-	maxQuery    = 4096 // bytes
-	maxAsked    = 256  // at once
-	maxStreams  = 64   // connections of DNS over TCP
+	maxQuery    = 4096 // bytes of a question
+	maxAsked    = 256  // questions at once
+	maxStreams  = 64   // DNS connections over TCP
 	streamTime  = 10 * time.Second
-	queryRate   = 200 // a second
+	queryRate   = 200 // questions a second
 	queryBurst  = 1000
-	maxTold     = 500 // names that were refused
+	maxTold     = 500 // denied names that are reported
 	answerTTL   = 60
-	serverBytes = 1232 // of UDP, as EDNS says them (RFC 6891)
+	serverBytes = 1232 // the UDP payload size in EDNS (RFC 6891)
 )
 
-// resolver answers the sandbox's questions for names.
+// resolver answers the DNS questions of the sandbox.
 type resolver struct {
 	relay   *Relay
 	rate    bucket
@@ -41,7 +41,7 @@ type resolver struct {
 	told map[wire.Refused]bool
 }
 
-// stream serves a connection of DNS over TCP.
+// stream serves a DNS connection over TCP.
 func (s *resolver) stream(c *net.TCPConn) {
 	if s.streams.Add(1) > maxStreams {
 		s.streams.Add(-1)
@@ -78,7 +78,7 @@ func (s *resolver) stream(c *net.TCPConn) {
 	})
 }
 
-// reply answers a question within the bounds; nil is no answer.
+// reply answers a question within the limits; nil means no answer.
 func (s *resolver) reply(query []byte) []byte {
 	if !s.rate.take() {
 		return nil
@@ -90,7 +90,7 @@ func (s *resolver) reply(query []byte) []byte {
 	return s.answer(query)
 }
 
-// answer answers a DNS message; nil is no answer.
+// answer answers a DNS message; nil means no answer.
 func (s *resolver) answer(query []byte) []byte {
 	var p dnsmessage.Parser
 	h, err := p.Start(query)
@@ -133,7 +133,7 @@ func pack(m *dnsmessage.Message) []byte {
 	return b
 }
 
-// edns tells whether the rest of a query has the record of EDNS.
+// edns reports whether the rest of a query has an EDNS record.
 func edns(p *dnsmessage.Parser) bool {
 	if p.SkipAllAnswers() != nil || p.SkipAllAuthorities() != nil {
 		return false
@@ -152,14 +152,14 @@ func edns(p *dnsmessage.Parser) bool {
 	}
 }
 
-// plain are the kinds of questions whose answer is that there is nothing of that kind,
-// and that carry nothing to anybody (RFC 1035, 2782, 4034, 6672, 8659, 9460).
+// plain are the question types that get an empty answer: such a question carries nothing
+// to a server outside (RFC 1035, 2782, 4034, 6672, 8659, 9460).
 var plain = map[dnsmessage.Type]bool{
 	dnsmessage.TypeNS: true, dnsmessage.TypeCNAME: true, dnsmessage.TypeSOA: true, dnsmessage.TypePTR: true, dnsmessage.TypeMX: true,
 	dnsmessage.TypeSRV: true, 35: true, 39: true, 43: true, 48: true, 257: true, dnsmessage.TypeSVCB: true, dnsmessage.TypeHTTPS: true,
 }
 
-// body is the answer to a question, nil for none; m gets the code.
+// body returns the answer to a question, nil for none, and sets the code of m.
 func (s *resolver) body(q dnsmessage.Question, m *dnsmessage.Message) dnsmessage.ResourceBody {
 	name, ok := hostName(q.Name.String())
 	if q.Class != dnsmessage.ClassINET {
@@ -195,8 +195,8 @@ func (s *resolver) body(q dnsmessage.Question, m *dnsmessage.Message) dnsmessage
 	return nil
 }
 
-// service is the host of the name of a service: _http._tcp.example.com, which apt asks
-// for before it asks for the host.
+// service returns the host in a service name such as _http._tcp.example.com, which apt
+// asks for before the host.
 func service(name string) string {
 	for strings.HasPrefix(name, "_") {
 		_, name, _ = strings.Cut(name, ".")
@@ -204,11 +204,11 @@ func service(name string) string {
 	return name
 }
 
-// address answers with the address that stands for an allowed name, if the name is one
-// outside. Through a proxy the name is the proxy's to resolve; and where not all inside
-// may reach it, to ask for a name must not tell anybody of it.
+// address answers with the pool address of an allowed name, if the name exists outside. It
+// asks no server if the proxy resolves the name, or if only some programs inside may reach
+// it: then even the question could carry data out.
 func (s *resolver) address(kind dnsmessage.Type, name string, m *dnsmessage.Message) dnsmessage.ResourceBody {
-	s.relay.control.poll() // for what was sent before the question was
+	s.relay.control.poll() // handles what the supervisor sent before the question came
 	if !s.relay.Proxy.Resolves(name) && !s.relay.unasked.Load() {
 		if _, err := s.relay.outside.lookup(name); err != nil {
 			m.RCode = dnsmessage.RCodeServerFailure
@@ -232,7 +232,7 @@ func (s *resolver) address(kind dnsmessage.Type, name string, m *dnsmessage.Mess
 	return &dnsmessage.AResource{A: [4]byte(ip[12:])}
 }
 
-// reverse answers which name an address has: those of the pool have one.
+// reverse answers a question for the name of an address; addresses of the pool have one.
 func (s *resolver) reverse(kind dnsmessage.Type, name string, m *dnsmessage.Message) dnsmessage.ResourceBody {
 	parts := strings.Split(strings.TrimSuffix(name, ".in-addr.arpa"), ".")
 	if len(parts) == 4 && kind == dnsmessage.TypePTR {
@@ -253,8 +253,8 @@ func (s *resolver) reverse(kind dnsmessage.Type, name string, m *dnsmessage.Mess
 	return nil
 }
 
-// refused tells the supervisor once of a question that has no answer. Of an allowed name
-// that has no address outside, it tells by the type A.
+// refused reports a question without an answer to the supervisor, once. For an allowed
+// name that has no address outside, the type is A.
 func (s *resolver) refused(name string, kind dnsmessage.Type) {
 	what := wire.Refused{Name: shown(name), Type: uint16(kind)}
 	s.mu.Lock()
@@ -269,7 +269,7 @@ func (s *resolver) refused(name string, kind dnsmessage.Type) {
 	_ = s.relay.control.send(what.Append(nil))
 }
 
-// bucket bounds how often something is done: queryRate a second, and queryBurst at once.
+// bucket is a rate limit: queryRate a second, with bursts of queryBurst.
 type bucket struct {
 	mu   sync.Mutex
 	left float64

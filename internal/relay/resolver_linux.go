@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// listen serves a socket of DNS over UDP. An answer comes from the address that was
-// asked, which is any: the sandbox's route says that all are its own.
+// listen serves a DNS socket over UDP. An answer comes from the address that was asked,
+// which may be any: the sandbox's route makes all addresses local.
 func (s *resolver) listen(file *os.File, v6 bool) error {
 	c, err := net.FilePacketConn(file)
 	if err != nil {
@@ -36,8 +36,8 @@ func (s *resolver) listen(file *os.File, v6 bool) error {
 	return nil
 }
 
-// fromAsked has the kernel say which address was asked, and lets answers come from it:
-// IPv6 wants IPV6_FREEBIND for an address that only a route makes local.
+// fromAsked makes the kernel report which address was asked and allow answers from it.
+// IPv6 needs IPV6_FREEBIND for an address that only a route makes local.
 func fromAsked(fd int, v6 bool) error {
 	if !v6 {
 		return unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_PKTINFO, 1)
@@ -48,7 +48,7 @@ func fromAsked(fd int, v6 bool) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1)
 }
 
-// packets answers each packet in its own time: a name may take seconds.
+// packets answers each packet in a goroutine of its own: a lookup may take seconds.
 func (s *resolver) packets(u *net.UDPConn) {
 	buf, beside := make([]byte, maxQuery), make([]byte, 128)
 	for {
@@ -72,8 +72,8 @@ func (s *resolver) packets(u *net.UDPConn) {
 	}
 }
 
-// answering says by control messages that an answer is to come from the address that
-// the question went to, as its control messages have it.
+// answering returns the control message that sends an answer from the address to which the
+// question went, given the question's control messages.
 func answering(beside []byte) []byte {
 	messages, err := unix.ParseSocketControlMessage(beside)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"sbx/internal/reach"
 )
 
-// Routes asks the kernel where an address leads, by a socket of rtnetlink(7) that is
-// opened before Confine: a process without capabilities can change nothing by it. To
-// compare the two ends of a connected socket would not do: a second address of an
+// Routes asks the kernel where an address leads, over a socket of rtnetlink(7) that is
+// opened before Confine. Without capabilities the process can change nothing through it.
+// Comparing the two ends of a connected socket would not suffice: a second address of an
 // interface is reached from the first.
 type Routes struct {
 	mu  sync.Mutex
@@ -25,7 +25,7 @@ func OpenRoutes() (*Routes, error) {
 	return &Routes{fd: fd}, err
 }
 
-// Own says as reach.Special that an address is the host's own, as it is now.
+// Own is like reach.Special: it says if an address is currently the host's own.
 func (r *Routes) Own(ip reach.IP) string {
 	switch kind, ok := r.kind(ip); {
 	case !ok:
@@ -36,7 +36,7 @@ func (r *Routes) Own(ip reach.IP) string {
 	return ""
 }
 
-// kind is the type of the route to an address, RTN_UNREACHABLE where there is none.
+// kind returns the type of the route to an address; RTN_UNREACHABLE if there is none.
 func (r *Routes) kind(ip reach.IP) (kind byte, ok bool) {
 	const head = unix.SizeofNlMsghdr
 	r.mu.Lock()
@@ -45,7 +45,7 @@ func (r *Routes) kind(ip reach.IP) (kind byte, ok bool) {
 	if unix.Sendto(r.fd, question(ip, r.seq), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}) != nil {
 		return 0, false
 	}
-	for b := make([]byte, 1<<12); ; { // the answer is there when the question was sent
+	for b := make([]byte, 1<<12); ; { // the kernel has answered by the time that Sendto returns
 		n, from, err := unix.Recvfrom(r.fd, b, unix.MSG_DONTWAIT)
 		if err == unix.EINTR {
 			continue
@@ -67,7 +67,7 @@ func (r *Routes) kind(ip reach.IP) (kind byte, ok bool) {
 	}
 }
 
-// question is RTM_GETROUTE for an address.
+// question is an RTM_GETROUTE message for an address.
 func question(ip reach.IP, seq uint32) []byte {
 	address, family := ip[:], byte(unix.AF_INET6)
 	if ip.Is4() {

@@ -6,7 +6,7 @@ import (
 	"sbx/internal/reach"
 )
 
-// MaxText is the longest text of a message in bytes; what is longer is cut.
+// MaxText is the maximum length of a text in a message, in bytes; a longer text is cut.
 const MaxText = 512
 
 // Append adds the message's packet to b.
@@ -38,7 +38,7 @@ func (m *Ended) Append(b []byte) []byte {
 	return appendText(b, m.Detail)
 }
 
-// AppendRule adds the packet of a rule, as network.allow has it.
+// AppendRule adds the packet of a rule of network.allow.
 func AppendRule(b []byte, text string) []byte { return appendText(append(b, byte(KindRule)), text) }
 
 // AppendPublish adds the packet of a port inside.
@@ -46,7 +46,8 @@ func AppendPublish(b []byte, port uint16) []byte {
 	return le.AppendUint16(append(b, byte(KindPublish)), port)
 }
 
-// AppendUnasked adds the packet by which names are no longer looked up, or again.
+// AppendUnasked adds the packet that turns lookups before a connection off (on is true) or
+// on again.
 func AppendUnasked(b []byte, on bool) []byte { return append(b, byte(KindUnasked), flag(on)) }
 
 // ReadMeant reads a packet of KindMeant.
@@ -118,13 +119,13 @@ func appendText(b []byte, s string) []byte {
 	return append(le.AppendUint16(b, uint16(len(s))), s...)
 }
 
-// reader reads a packet from its front. What is missing reads as zero, and ok says so.
+// reader reads a packet from its front. Missing bytes read as zero, and ok becomes false.
 type reader struct {
 	b  []byte
 	ok bool
 }
 
-// open begins to read a packet that is to be of a kind.
+// open starts to read a packet, which must be of kind k.
 func open(b []byte, k Kind) *reader {
 	r := &reader{b: b, ok: true}
 	r.ok = Kind(r.take(1)[0]) == k && r.ok

@@ -1,13 +1,12 @@
-// Package wire is what the supervisor and the relay tell each other, over a
-// SOCK_SEQPACKET socket: one message a packet. It is pure, and imported by a start's
-// hot path.
+// Package wire has the messages between the supervisor and the relay. They go over a
+// SOCK_SEQPACKET socket, one message a packet. The package is pure, and the hot path of a
+// start imports it.
 //
-// The supervisor tells the relay which rules hold (Rule, once for each), hands it the
-// host's ports that lead inside (Publish, with the socket, once for each) and its sockets
-// inside (Sockets, with the descriptors, once), and tells it what each connection is for
-// (Meant) before the connection is made, and whether names are looked up before that
-// (Unasked). The relay tells which name an address
-// of its pool stands for (Named) before it answers a resolver with it, which names it
-// refused (Refused), and how a connection ended (Ended). Neither waits for the other:
-// what matters comes in the order in which it is sent.
+// The supervisor sends each rule (Rule), each published port of the host with its listening
+// socket (Publish), and then, once, the relay's sockets inside (Sockets). It announces the
+// destination of each connection before the connection is made (Meant), and says whether
+// names are looked up before they are connected to (Unasked). The relay reports which name
+// an address of its pool stands for, before its resolver answers with that address (Named);
+// which DNS questions it denied (Refused); and how a connection ended (Ended). Neither side
+// waits for a reply: the order of the packets suffices.
 package wire

@@ -2,45 +2,45 @@ package wire
 
 import "sbx/internal/reach"
 
-// The sandbox's addresses that lead to the relay. All addresses are local in a
-// sandbox's network namespace, so no interface has them.
+// The ports of the relay inside the sandbox. In a sandbox's network namespace all
+// addresses are local, although no interface has them.
 const (
-	// Port is where the relay listens for what a connect was led to it: below 1024,
-	// where nothing inside may listen.
+	// Port is where the relay accepts the connections that the supervisor redirects to it. It
+	// is below 1024, where no program inside may listen.
 	Port = 1
 	// DNS is where the resolver listens, at every address.
 	DNS = 53
-	// Door is where the relay connects to itself, at the loopback alone, to have sockets
-	// of the sandbox's network.
+	// Door is where the relay connects to itself, at the loopback only, to get sockets of the
+	// sandbox's network namespace.
 	Door = 2
 )
 
-// Kind says which message a packet is: its first byte.
+// Kind is the kind of a message, the first byte of its packet.
 type Kind uint8
 
 // The messages.
 const (
 	KindRule    Kind = iota + 1 // to the relay: a rule of network.allow
-	KindSockets                 // to the relay: its sockets inside, as descriptors beside
-	KindMeant                   // to the relay: what a connection will be for
-	KindPublish                 // to the relay: a port inside, and beside it a socket of the host's that leads there
-	KindNamed                   // to the supervisor: a name has an address of the pool
-	KindRefused                 // to the supervisor: a name was asked for and refused
-	KindEnded                   // to the supervisor: a connection is over
-	KindUnasked                 // to the relay: from now on names are not looked up before they are connected to, or are again
+	KindSockets                 // to the relay: its sockets inside, as descriptors
+	KindMeant                   // to the relay: the destination of a connection to come
+	KindPublish                 // to the relay: a port inside, with the host's listening socket that leads there
+	KindNamed                   // to the supervisor: a name has got an address of the pool
+	KindRefused                 // to the supervisor: a DNS question was denied
+	KindEnded                   // to the supervisor: a connection has ended
+	KindUnasked                 // to the relay: whether a DNS question is answered without a lookup on the host
 )
 
-// Max is the longest message in bytes.
+// Max is the maximum length of a message in bytes.
 const Max = 1024
 
-// Pool is the address that stands for the nth name, 1 <= n <= PoolSize: of
-// 198.18.0.0/15, which is nobody's (RFC 2544).
+// Pool returns the address that stands for the nth name, 1 <= n <= PoolSize: an address of
+// 198.18.0.0/15, which no host on the internet has (RFC 2544).
 func Pool(n uint32) reach.IP { return reach.V4(198, 18+byte(n>>16), byte(n>>8), byte(n)) }
 
 // PoolSize is how many names may have an address.
 const PoolSize = 1<<17 - 2
 
-// Pooled is the name's number of an address of the pool.
+// Pooled returns the number of the name for which an address of the pool stands.
 func Pooled(ip reach.IP) (n uint32, ok bool) {
 	if !ip.Is4() || ip[12] != 198 || ip[13]&^1 != 18 {
 		return 0, false
@@ -48,9 +48,8 @@ func Pooled(ip reach.IP) (n uint32, ok bool) {
 	return uint32(ip[13]&1)<<16 | uint32(ip[14])<<8 | uint32(ip[15]), true
 }
 
-// Token is the address by which the relay recognises a connection that it was told
-// of, 0 <= n < Tokens: of 127.64.0.0/10 for a socket of IPv4, of fd73:6278:7265::/96
-// for one of IPv6.
+// Token returns the address by which the relay recognizes an announced connection, 0 <= n
+// < Tokens: of 127.64.0.0/10 for an IPv4 socket, of fd73:6278:7265::/96 for an IPv6 one.
 func Token(n uint32, v6 bool) reach.IP {
 	if v6 {
 		return reach.IP{0: 0xfd, 1: 0x73, 2: 0x62, 3: 0x78, 4: 0x72, 5: 0x65, 13: byte(n >> 16), 14: byte(n >> 8), 15: byte(n)}
@@ -61,7 +60,7 @@ func Token(n uint32, v6 bool) reach.IP {
 // Tokens is how many connections may have a token at once.
 const Tokens = 1 << 22
 
-// TokenOf is the number of an address that Token made.
+// TokenOf returns the number of an address that Token returned.
 func TokenOf(ip reach.IP) (n uint32, ok bool) {
 	n = uint32(ip[13])<<16 | uint32(ip[14])<<8 | uint32(ip[15])
 	switch {
@@ -74,13 +73,13 @@ func TokenOf(ip reach.IP) (n uint32, ok bool) {
 	return 0, false
 }
 
-// Published stands for a token where a connection came in by the nth KindPublish.
+// Published returns the token of connections to the nth published port.
 func Published(n int) (token uint32) { return Tokens + uint32(n) }
 
-// PublishedOf is the number of a token that Published made.
+// PublishedOf returns the port's number in a token of Published.
 func PublishedOf(token uint32) (n int, ok bool) { return int(token) - Tokens, token >= Tokens }
 
-// Expected is what a connection is for, by its token.
+// Expected announces the destination of a connection, by its token.
 type Expected struct {
 	Token uint32
 	IP    reach.IP
@@ -89,20 +88,20 @@ type Expected struct {
 	Plain bool   // no address rule lets the name lead to a special address
 }
 
-// Named says that the nth address of the pool is a name's from now on.
+// Named says that the nth address of the pool stands for a name from now on.
 type Named struct {
 	N    uint32
 	Name string
 }
 
-// Refused is a name that was asked for and has no rule, or has one and no address outside
-// (of type A), or a kind of question that is not answered.
+// Refused reports a denied DNS question: the name has no rule; or it has one and no
+// address outside (reported as type A); or the type of the question is not answered.
 type Refused struct {
 	Name string
-	Type uint16 // of the question: RFC 1035, 3.2.2
+	Type uint16 // the type of the question (RFC 1035, 3.2.2)
 }
 
-// TypeA is the type of questions for an address.
+// TypeA is the type of a question for an IPv4 address.
 const TypeA = 1
 
 // Outcome is how a connection ended.
@@ -112,16 +111,16 @@ type Outcome uint8
 const (
 	Done     Outcome = iota
 	NoName           // the name does not resolve
-	Special          // the name resolves into addresses that no name may lead to
-	NoAnswer         // nobody answers there, or the host's network does not lead there
+	Special          // the name resolves to addresses that no name may lead to
+	NoAnswer         // no host answers, or there is no route
 	Fronted          // TLS asked for another name
 	Garbled          // TLS asked for something that cannot be read
-	ByProxy          // the host's proxy refused
-	Unknown          // nobody told of the connection
-	Unmade           // it was told of, and forgotten since it did not come
+	ByProxy          // the host's proxy denied it
+	Unknown          // the connection was not announced
+	Unmade           // the connection was announced, never came, and was forgotten
 )
 
-// Ended is a connection that is over.
+// Ended reports the end of a connection.
 type Ended struct {
 	Token    uint32
 	Outcome  Outcome
