@@ -16,64 +16,63 @@ import (
 	"sbx/spec"
 )
 
-// Cmd is a command that is prepared, runs or has run in a sandbox. Like an
-// exec.Cmd it cannot be used again after Run, Start, Output or CombinedOutput.
+// Cmd is a command that is to run, runs or has run in a sandbox. Like an exec.Cmd it
+// cannot be reused after Run, Start, Output or CombinedOutput.
 type Cmd struct {
-	// Path is the program sbx. Where it is empty, that is looked for beside the
-	// running program and then on the PATH. No command may be able to write it.
+	// Path is the program sbx. If it is empty, sbx is searched for in the directory of the
+	// running program and then in the PATH. No sandboxed command may be able to write it.
 	Path string
-	// Spec is what the command may do. It is not changed. nil is the default of
-	// sbx exec: access_mode workspace-write in Dir, no network, also where the
-	// project has a spec of its own. Its working_dir
-	// counts from Spec.Source.Dir or, where that is empty, from Dir; its other
-	// relative paths count from the working_dir.
+	// Spec says what the command may do. It is not modified. nil is the default of sbx exec:
+	// access_mode workspace-write in Dir, no network; a spec of the project is ignored. Its
+	// working_dir is relative to Spec.Source.Dir or, if that is empty, to Dir; its other
+	// relative paths are relative to the working_dir.
 	Spec *spec.SandboxSpec
 	// Args are the command and its arguments.
 	Args []string
-	// Dir is where sbx starts, and the command where the spec has no working_dir;
+	// Dir is the working directory of sbx, and of the command if the spec has no working_dir;
 	// "" is the current directory.
 	Dir string
-	// Env is the environment of sbx, of which the command gets what the spec
-	// passes; nil is that of the calling process. By HOME in it the secrets that
-	// are hidden are found; without one, by the password file.
+	// Env is the environment of sbx, of which the command gets what the spec passes; nil is
+	// that of the calling process. The hidden secrets are searched for in its HOME; without
+	// HOME, in the home directory of the password file.
 	Env []string
-	// Stdin, Stdout and Stderr are the command's, as in exec.Cmd. Of sbx nothing
-	// comes there but the lines of a refusal, on Stderr.
+	// Stdin, Stdout and Stderr are the command's, as in exec.Cmd. sbx itself prints only why
+	// it refuses to start the command, on Stderr.
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	// ExtraFiles are handed to the command: entry i is its descriptor 3+i. A
-	// directory is refused, as any descriptor by which a sandbox could be left.
+	// ExtraFiles are further descriptors of the command: entry i is its descriptor 3+i. sbx
+	// refuses a directory, like every descriptor that leads out of a sandbox.
 	ExtraFiles []*os.File
-	// Cancel is called when the context is done; nil kills sbx. Then the record is
-	// "lost", and all that the command started is gone where its line "processes"
-	// is enforced: under a spec with a rule on files or the network.
+	// Cancel is called when the context is done; nil kills sbx. The state of the record is
+	// "lost" then. All processes of the command have ended if the record's line "processes" is
+	// enforced: under a spec with a rule on files or the network.
 	Cancel func() error
-	// WaitDelay bounds the time that Wait waits after that, see exec.Cmd.
+	// WaitDelay limits how long Wait waits after that, see exec.Cmd.
 	WaitDelay time.Duration
 
-	// Process is sbx once it is started: a signal sent to it reaches the command,
-	// but for SIGKILL, which ends the sandbox.
+	// Process is sbx, once it is started. A signal sent to it reaches the command, except
+	// SIGKILL, which ends the sandbox.
 	Process *os.Process
-	// ProcessState is how it ended, set by Wait.
+	// ProcessState says how sbx ended; Wait sets it.
 	ProcessState *os.ProcessState
 
 	cmd       *exec.Cmd
-	dir       string // private: the spec, and the record
+	dir       string // private, for the spec and the record
 	record    *Record
 	recordErr error
 }
 
-// Command prepares the command of that name under a spec; nil is the default. When
-// ctx is done the sandbox is ended, as exec.CommandContext ends a process.
+// Command returns a Cmd that runs the named program under a spec; nil is the default spec.
+// When ctx is done, the sandbox is ended, as exec.CommandContext ends a process.
 func Command(ctx context.Context, s *spec.SandboxSpec, name string, args ...string) *Cmd {
 	return &Cmd{Spec: s, Args: append([]string{name}, args...), cmd: exec.CommandContext(ctx, "sbx"),
 		recordErr: errors.New("sbx: the command has not ended")}
 }
 
-// Run starts the command and waits for it. The error is nil where the command ran
-// and ended with status 0, a *Refused where it did not start, else an
-// *exec.ExitError with the exit status of sbx exec: the command's own, 128+n where
-// signal n ended it, 124 where a limit of the spec did.
+// Run starts the command and waits for it. The error is nil if the command ended with
+// status 0, a *Refused if it did not start, and otherwise an *exec.ExitError with the exit
+// status of sbx exec: the command's own, 128+n if signal n ended it, 124 if a limit of the
+// spec did.
 func (c *Cmd) Run() error {
 	if err := c.Start(); err != nil {
 		return err
@@ -81,8 +80,8 @@ func (c *Cmd) Run() error {
 	return c.Wait()
 }
 
-// Start starts the command and does not wait for it: whether sbx refuses it shows
-// in Wait, which must be called.
+// Start starts the command and does not wait for it. Wait, which must be called, reports
+// whether sbx refused it.
 func (c *Cmd) Start() error {
 	if err := c.prepare(); err != nil {
 		return err
@@ -94,18 +93,18 @@ func (c *Cmd) Start() error {
 	return nil
 }
 
-// Wait waits for a command that Start started, and for what copies from Stdin and
-// to Stdout and Stderr. The error is Run's.
+// Wait waits for a command that Start started, and until Stdin, Stdout and Stderr are
+// copied. The error is the same as Run's.
 func (c *Cmd) Wait() error {
 	err := c.cmd.Wait()
-	if c.dir == "" { // not started, or waited for before
+	if c.dir == "" { // not started, or Wait was called before
 		return err
 	}
 	return c.finish(err)
 }
 
-// Output runs the command and returns what it wrote to stdout. Where Stderr is nil
-// the *exec.ExitError holds the ends of what was written there.
+// Output runs the command and returns what it wrote to stdout. If Stderr is nil, the
+// *exec.ExitError holds the first and the last part of stderr.
 func (c *Cmd) Output() ([]byte, error) { return c.gather((*exec.Cmd).Output) }
 
 // CombinedOutput runs the command and returns what it wrote to stdout and stderr.
@@ -119,7 +118,7 @@ func (c *Cmd) gather(run func(*exec.Cmd) ([]byte, error)) ([]byte, error) {
 	return out, c.finish(err)
 }
 
-// StdinPipe is a pipe to the command's stdin, see exec.Cmd.StdinPipe.
+// StdinPipe returns a pipe to the command's stdin, see exec.Cmd.StdinPipe.
 func (c *Cmd) StdinPipe() (io.WriteCloser, error) {
 	c.cmd.Stdin = c.Stdin
 	w, err := c.cmd.StdinPipe()
@@ -127,8 +126,8 @@ func (c *Cmd) StdinPipe() (io.WriteCloser, error) {
 	return w, err
 }
 
-// StdoutPipe is a pipe from the command's stdout. As of exec.Cmd.StdoutPipe all is
-// to be read from it before Wait is called.
+// StdoutPipe returns a pipe from the command's stdout. As with exec.Cmd.StdoutPipe, read
+// all of it before you call Wait.
 func (c *Cmd) StdoutPipe() (io.ReadCloser, error) {
 	c.cmd.Stdout = c.Stdout
 	r, err := c.cmd.StdoutPipe()
@@ -136,7 +135,7 @@ func (c *Cmd) StdoutPipe() (io.ReadCloser, error) {
 	return r, err
 }
 
-// StderrPipe is a pipe from the command's stderr, see StdoutPipe.
+// StderrPipe returns a pipe from the command's stderr, see StdoutPipe.
 func (c *Cmd) StderrPipe() (io.ReadCloser, error) {
 	c.cmd.Stderr = c.Stderr
 	r, err := c.cmd.StderrPipe()
@@ -144,9 +143,9 @@ func (c *Cmd) StderrPipe() (io.ReadCloser, error) {
 	return r, err
 }
 
-// Record is what happened: of a command that ran and of one that was refused, once
-// Wait has returned. It is an error where sbx left none, as when it could not
-// be started or was too old.
+// Record returns the record of a command that ran or was refused, after Wait has returned.
+// It is an error if sbx left none, for example because sbx could not be started or was too
+// old.
 func (c *Cmd) Record() (*Record, error) { return c.record, c.recordErr }
 
 const (
@@ -154,7 +153,7 @@ const (
 	recordName = "effective.json"
 )
 
-// prepare makes the private directory and the line of sbx.
+// prepare makes the private directory and the command line of sbx.
 func (c *Cmd) prepare() error {
 	if c.cmd.Process != nil || c.dir != "" {
 		return errors.New("sbx: the command was started before")
@@ -173,7 +172,7 @@ func (c *Cmd) prepare() error {
 		c.cmd.Path, c.cmd.Err = c.Path, nil
 	} else if path := beside(); path != "" {
 		c.cmd.Path, c.cmd.Err = path, nil
-	} // else what Command found on the PATH
+	} // otherwise the program that exec.Command found in the PATH
 	temp, err := filepath.Abs(os.TempDir())
 	if err != nil {
 		return err
@@ -204,10 +203,10 @@ func (c *Cmd) prepare() error {
 	return nil
 }
 
-// document is the spec as the text of a file that may lie anywhere.
+// document returns the spec as the text of a file that may be in any directory.
 func (c *Cmd) document() ([]byte, error) {
 	s := *c.Spec
-	if s.Source.Kind != spec.SpecFile { // whose paths are bound to the file's directory
+	if s.Source.Kind != spec.SpecFile { // the paths of a workshop or a worker depend on the directory of its file
 		return nil, errors.New("sbx: " + s.Source.Name + " is not a spec: run a workshop, a worker or an agent's file by the program sbx")
 	}
 	base := cmp.Or(s.Source.Dir, c.Dir)
@@ -225,7 +224,7 @@ func (c *Cmd) document() ([]byte, error) {
 	return n.AppendJSON(nil, nil), nil
 }
 
-// within is a path of a document, counted from base where it is relative.
+// within returns a path of a document as absolute; a relative one counts from base.
 func within(base string, p spec.Opt[string]) spec.Opt[string] {
 	if p.Value != "" && !strings.HasPrefix(p.Value, "/") && !strings.HasPrefix(p.Value, "~") {
 		p.Value = base + "/" + p.Value
@@ -233,7 +232,8 @@ func within(base string, p spec.Opt[string]) spec.Opt[string] {
 	return p
 }
 
-// isText tells whether a document can be written as JSON without becoming another.
+// isText reports whether a document can be written as JSON without a change of its
+// meaning.
 func isText(n *spec.Node) bool {
 	for _, m := range n.Members {
 		if !utf8.ValidString(m.Key) || !isText(m.Value) {
@@ -248,8 +248,8 @@ func isText(n *spec.Node) bool {
 	return utf8.ValidString(n.Text)
 }
 
-// finish takes the record out of the private directory, which goes, and gives err, or
-// the refusal that it stands for.
+// finish reads the record, removes the private directory, and returns err or the refusal
+// for which it stands.
 func (c *Cmd) finish(err error) error {
 	c.Process, c.ProcessState = c.cmd.Process, c.cmd.ProcessState
 	c.record, c.recordErr = readRecord(c.dir + "/" + recordName)
@@ -262,7 +262,7 @@ func (c *Cmd) finish(err error) error {
 		return err
 	}
 	r := c.record.Error
-	if strings.HasPrefix(r.On, document) { // by a place in a file that is gone
+	if strings.HasPrefix(r.On, document) { // a position in the document's file, which is removed
 		r.On = c.Spec.Source.Name
 	}
 	refused := *r

@@ -6,19 +6,19 @@ import (
 	"path/filepath"
 )
 
-// Refused is the error of a command that did not start: what the spec asks for
-// cannot be held on this host, or the command was not found. errors.As finds the
-// *exec.ExitError in it too, whose code is 125, or 126 and 127 as a shell has them.
+// Refused is the error of a command that did not start: this host cannot enforce what the
+// spec asks for, or the command was not found. errors.As also finds the *exec.ExitError,
+// whose code is 125, or 126 and 127 as in a shell.
 type Refused struct {
-	Field string `json:"field"`  // of the spec; "" where it is no field's
-	On    string `json:"on"`     // where: a path, a program, the spec's name
-	Why   string `json:"reason"` // what was attempted, and the one cause
-	Help  string `json:"help"`   // what would help; may be empty
+	Field string `json:"field"`  // the field of the spec; "" if it is about no field
+	On    string `json:"on"`     // a path, a program or the spec's name
+	Why   string `json:"reason"` // what was attempted, and its cause
+	Help  string `json:"help"`   // what would help; may be ""
 
 	exit error
 }
 
-// Error is the refusal on one line.
+// Error returns the refusal on one line.
 func (r *Refused) Error() string {
 	at := ""
 	switch {
@@ -30,10 +30,11 @@ func (r *Refused) Error() string {
 	return "sbx: " + at + r.Why
 }
 
-// Unwrap is how the program sbx ended.
+// Unwrap returns the *exec.ExitError of sbx.
 func (r *Refused) Unwrap() error { return r.exit }
 
-// beside is the program sbx in the directory of the running program; "" for none.
+// beside returns the program sbx in the directory of the running program; "" if there is
+// none.
 func beside() string {
 	self, err := os.Executable()
 	if err != nil {

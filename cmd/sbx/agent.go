@@ -11,11 +11,11 @@ import (
 	"sbx/wrap"
 )
 
-// identify finds out which agent the command is: by its name, or because a
-// document says so. A name proves nothing where a command may have put it: an agent
-// is given its keys and a network.
+// identify finds out which agent the command is, from its name or because a document says
+// so. The name does not count if a sandboxed command may have created the program: an
+// agent gets its keys and a network.
 func (c *documentSet) identify(docs []*spec.SandboxSpec, cwd string) {
-	if c.backed() { // what another tool runs is not watched
+	if c.backed() { // a command that another tool runs is not watched
 		return
 	}
 	c.agent, c.unproven = agent.Identify(c.rest, c.programFile), nil
@@ -41,14 +41,14 @@ func (c *documentSet) identify(docs []*spec.SandboxSpec, cwd string) {
 	}
 }
 
-// agentPlace is where the agent's configuration lies.
+// agentPlace returns the directories of the agent's configuration.
 func (c *typed) agentPlace(environ []string, home, start string, typed agent.Typed) agent.Place {
 	return agent.Place{Home: home, Start: start, Typed: typed, Read: profile.Read, There: sys.Exists,
 		Get: func(name string) string { return sys.Variable(environ, name) }}
 }
 
-// forgeable is the first of the files that make the command an agent which a command
-// may have made, or led there; "" for none.
+// forgeable returns the first of the files by which the command counts as an agent that a
+// sandboxed command may have created or replaced; "" for none.
 func (c *documentSet) forgeable(docs []*spec.SandboxSpec, cwd string) string {
 	in := c.inputs(cwd)
 	in.Job = c.job()
@@ -74,9 +74,9 @@ func (c *documentSet) forgeable(docs []*spec.SandboxSpec, cwd string) string {
 	return ""
 }
 
-// installed tells whether a program stands where programs are looked for: in a directory
-// of PATH or of the system's, or where the agent's name leads to from one. Of another
-// directory beside the current one nobody knows which commands have written there.
+// installed reports whether a program is in a directory for programs: one of PATH or of
+// the system, or one to which the agent's name leads from there. Sandboxed commands may
+// have written to any other directory, except the current one.
 func (c *agentCommand) installed(path string) bool {
 	dir, err := spec.Real(path[:strings.LastIndexByte(path, '/')+1], spec.HostPaths{})
 	switch {
@@ -94,10 +94,10 @@ func (c *agentCommand) installed(path string) bool {
 	return file != "" && file == c.programFile(path)
 }
 
-// programFile is the file that a program's name or path leads to.
+// programFile returns the file to which a program's name or path leads.
 func (c *typed) programFile(name string) string {
 	path := c.programPath(name)
-	if path == "" { // which Real takes for the root
+	if path == "" { // Real would take "" for the root
 		return ""
 	}
 	real, err := spec.Real(path, spec.HostPaths{})
@@ -107,7 +107,7 @@ func (c *typed) programFile(name string) string {
 	return real
 }
 
-// programPath is where a program of that name or path stands, by PATH; "" for nowhere.
+// programPath returns where a program is found by its name or path; "" for nowhere.
 func (c *typed) programPath(name string) string {
 	dirs := []string{""}
 	if !strings.Contains(name, "/") {
@@ -127,15 +127,15 @@ func (c *typed) programPath(name string) string {
 			}
 			path = cwd + "/" + strings.TrimPrefix(path, "./")
 		}
-		if sys.Exists(path) { // one question for a directory, not one for each part of its path
+		if sys.Exists(path) { // one system call for a directory, not one for each part of its path
 			return path
 		}
 	}
 	return ""
 }
 
-// agentNeeds is what the command's agent needs of its own, nil where it is no
-// agent that is known.
+// agentNeeds returns what the command's agent needs; nil if the command is not a known
+// agent.
 func (c *agentCommand) agentNeeds(cwd string) *spec.AgentNeeds {
 	if c.agent.Agent == 0 {
 		return nil
@@ -153,10 +153,10 @@ func (c *agentCommand) agentNeeds(cwd string) *spec.AgentNeeds {
 	return needs
 }
 
-// installedIn is the directory that the agent's program lies in, its packages with
-// it; "" where every sandbox has it in view.
+// installedIn returns the directory of the agent's program and its packages; "" if every
+// sandbox shows that directory.
 func (c *agentCommand) installedIn() string {
-	if len(c.rest) == 0 { // wrap makes a wrapper for directories, of which commands are told later
+	if len(c.rest) == 0 { // wrap can make a wrapper before the command is known
 		return ""
 	}
 	file := c.programFile(c.rest[max(c.agent.At-1, 0)])
@@ -170,8 +170,8 @@ func (c *agentCommand) installedIn() string {
 	return file
 }
 
-// instruct puts the flags into the agent's command line by which it keeps to
-// the spec itself, and tells what of that it cannot.
+// instruct adds the flags to the agent's command line by which the agent follows the spec
+// itself, and reports what no flag can say.
 func (x *execution) instruct() error {
 	a := x.agent.Agent
 	if a == 0 {
@@ -239,8 +239,8 @@ func (x *execution) instruct() error {
 	return nil
 }
 
-// fromStart is what a regular file says, by its path as the command has it: a pipe
-// is read once, and by the command.
+// fromStart returns the content of a regular file that the command names; a pipe is left
+// for the command, since it can be read once.
 func (x *execution) fromStart(path string) []byte {
 	if !strings.HasPrefix(path, "/") {
 		path = x.Resolved.Start() + "/" + path
@@ -248,7 +248,7 @@ func (x *execution) fromStart(path string) []byte {
 	return []byte(sys.ReadFile(path, 1<<20))
 }
 
-// agentAsk is what the spec asks of the agent's command line.
+// agentAsk returns what the spec requires of the agent's command line.
 func (x *execution) agentAsk() agent.Ask {
 	r := x.Resolved
 	ask := agent.Ask{Allowed: r.Spec.ToolsAllowed, Denied: r.Spec.ToolsDenied.Value, Mode: x.mode, Broker: run.BrokerOf(r)}

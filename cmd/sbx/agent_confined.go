@@ -6,8 +6,9 @@ import (
 	"sbx/spec/agent"
 )
 
-// confine finds what the caller has the agent's own sandbox keep, in whose place sbx's
-// stands, and says it as a document under those that are resolved; nil for nothing.
+// confine finds the restrictions that the caller's flags put on the agent's own sandbox,
+// which sbx replaces, and returns them as a document that narrows the others; nil for
+// none.
 func (c *agentCommand) confine(r *spec.Resolved, inside bool) *spec.SandboxSpec {
 	a := c.agent.Agent
 	if a == 0 || !r.AccessMode.Guards() {
@@ -21,10 +22,10 @@ func (c *agentCommand) confine(r *spec.Resolved, inside bool) *spec.SandboxSpec 
 		own.Readonly = spec.Some(true)
 	case !c.confined.NoGit:
 		return nil
-	case r.ReadOnly, !sys.Exists(git): // nor can it come into being
+	case r.ReadOnly, !sys.Exists(git): // if it does not exist, it cannot be created either
 		c.confined.NoGit = false
 		return nil
-	case inside || r.Root.Abs != "" || r.Job != nil || r.Spec.Filesystem.Value.Mounts.Set: // where no mount goes beside
+	case inside || r.Root.Abs != "" || r.Job != nil || r.Spec.Filesystem.Value.Mounts.Set: // where no further mount is possible
 		return nil
 	default:
 		own.Filesystem = spec.Some(spec.Filesystem{Mounts: spec.Some([]spec.Mount{{Label: "git", Source: git, Target: git, Mode: spec.MountRO}})})

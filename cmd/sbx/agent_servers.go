@@ -8,8 +8,8 @@ import (
 	"sbx/spec/profile"
 )
 
-// findServers is what the agent's own configuration says of MCP servers, as it
-// will find it: by the environment inside, and what env in front of it changes.
+// findServers returns the MCP servers in the agent's own configuration, as the agent will
+// find it with the environment inside and the changes of an env command in front of it.
 func (x *execution) findServers(typed agent.Typed) *agent.Servers {
 	environ := x.Resolved.Env
 front:
@@ -20,7 +20,7 @@ front:
 		case strings.Contains(word, "="):
 			environ = append([]string{word}, environ...)
 		case name != "env":
-			break front // what stands behind is not env's
+			break front // the arguments from here on are not env's
 		}
 	}
 	home := sys.Variable(environ, "HOME")
@@ -30,7 +30,7 @@ front:
 	return agent.FindServers(x.agent.Agent, x.agentPlace(environ, home, x.Resolved.Start(), typed))
 }
 
-// serversAt is the same for flags that are printed, for a start in dir.
+// serversAt returns the same for flags that are printed, for a start in dir.
 func (p *profiles) serversAt(dir string) *agent.Servers {
 	if dir == "" {
 		dir = p.env.In.Cwd

@@ -11,81 +11,81 @@ import (
 	"sbx/wrap/host"
 )
 
-// flag is an option of a verb.
+// flag is an option of a command.
 type flag struct {
 	name string // without the dashes
 	arg  string // the name of its argument; "" for none
 	many bool   // it may be repeated
-	some bool   // an empty argument, as of a variable that is not set, would be taken for none
+	some bool   // an empty argument is an error: it may come from an unset variable
 	help string
 
-	field spec.Field // of the asked document, to which the argument is added; "" for none
+	field spec.Field // the field of the document to which the argument is added; "" for none
 }
 
-// verb is a word of the command line.
+// verb is a command of sbx, the first word of its command line.
 type verb struct {
 	name    string
-	also    string // another name for the same; "" for none
-	args    string // what follows the flags
+	also    string // a second name; "" for none
+	args    string // the operands, for the help
 	short   string // one line
-	long    string // for the help and the man page
+	long    string // for the help and the manual page
 	example string
 	flags   []flag
 	run     func(*call) int
 }
 
-// typed is a command line as it was typed: a verb's flags and operands, and what the
-// caller gave beside them.
+// typed is a parsed command line: a command's flags and operands, and the caller's
+// environment.
 type typed struct {
 	*verb
 	values  map[string][]string
-	given   []given // every flag with a value, in order
+	given   []given // every flag that has a value, in order
 	rest    []string
 	std     streams
 	environ []string
-	homeDir spec.Opt[string] // once home was asked for
-	// startDir is where the command is to start, if that is not the current directory.
+	homeDir spec.Opt[string] // set by home
+	// startDir is where the command starts, if not in the current directory.
 	startDir string
 }
 
-// agentCommand is the command with the agent that it is.
+// agentCommand is a command, and the agent that it is.
 type agentCommand struct {
 	typed
-	agent    agent.Command  // which the command is
-	confined agent.Confined // what its own sandbox was to keep
-	unproven []string       // what to say where it is none though its name says so
-	named    bool           // it is one by a document's word alone
+	agent    agent.Command  // the agent that the command is
+	confined agent.Confined // the restrictions of the agent's own sandbox
+	unproven []string       // the message if the command has an agent's name and does not count as one
+	named    bool           // only a document says that it is one
 }
 
-// documentSet is the documents that hold for the command, and what their readers say.
+// documentSet is the documents for a command, and the results of reading them.
 type documentSet struct {
 	agentCommand
-	// mounting tells that the last document is the directories that a caller of wrap names
-	// itself: of the host's /tmp and its like it may show some.
+	// mounting says that the last document has the directories that a caller of wrap named
+	// itself: they may be in directories such as /tmp.
 	mounting bool
-	names    host.Finder // of filesystem.hide
-	// learning tells that what the command writes is to be learned.
+	names    host.Finder // finds the files of filesystem.hide
+	// learning says that sbx learn runs the command.
 	learning bool
-	// readStdin tells that a spec came from stdin.
+	// readStdin says that a spec was read from stdin.
 	readStdin bool
-	mode      spec.PermissionMode // of the profile, for the agent's command line
-	chosen    audit.Profile       // the profile that holds
-	made      []string            // directories that a profile writes and that were made
-	project   *projectSpec        // the project's own; nil where it is not used
-	warnings  []spec.Warning      // of the documents' readers
-	lost      []wrap.Enforcement  // what a document asks in a way that is no field
+	mode      spec.PermissionMode // the profile's mode for the agent's command line
+	chosen    audit.Profile       // the profile in use
+	made      []string            // directories that were created because a profile writes them
+	project   *projectSpec        // the project's own spec; nil if it is not used
+	warnings  []spec.Warning      // from reading the documents
+	lost      []wrap.Enforcement  // requests of a document that are not fields of a SandboxSpec and were lost
 }
 
-// call is a verb that is called. What it does by its line, its agent or its documents
-// alone is a method of those.
+// call is a call of a command. Steps that need only the command line, the agent or the
+// documents are methods of those.
 type call struct{ documentSet }
 
-// given is a flag as it stands on the command line.
+// given is a flag on the command line.
 type given struct{ name, value string }
 
 func (c *typed) has(name string) bool { return len(c.values[name]) > 0 }
 
-// value is a flag's last value.
+// value returns the last value of a flag.
 func (c *typed) value(name string) string {
 	if v := c.values[name]; len(v) > 0 {
 		return v[len(v)-1]
@@ -93,8 +93,8 @@ func (c *typed) value(name string) string {
 	return ""
 }
 
-// parse reads a verb's flags: up to "--", and for a verb that takes a command up
-// to the first word that is none.
+// parse reads a command's flags: up to "--" and, if the operands are a command line, up to
+// the first word that is not a flag.
 func (v *verb) parse(args []string) (*call, error) {
 	c := &call{}
 	c.verb, c.values = v, map[string][]string{}
@@ -150,11 +150,10 @@ func (v *verb) extra(word string) error {
 	return usageError(v.name + " takes no argument, and not " + spec.Word(word))
 }
 
-// command tells whether what follows the flags is a command with flags of its
-// own.
+// command reports whether the operands are a command line with flags of its own.
 func (v *verb) command() bool { return strings.Contains(v.args, "command") }
 
-// counts tells whether a word is an argument such as -2, of a verb that takes one.
+// counts reports whether a word is an operand such as -2.
 func (v *verb) counts(word string) bool {
 	return strings.Contains(v.args, "-N") && doc.LeadingDigits(word[1:]) == word[1:]
 }
@@ -171,7 +170,7 @@ func (v *verb) flag(name string) *flag {
 	return nil
 }
 
-// near suggests the flag that was meant.
+// near suggests the flag that was probably meant.
 func near(name string, flags []flag) string {
 	known := make([]string, len(flags))
 	for i := range flags {
@@ -183,8 +182,8 @@ func near(name string, flags []flag) string {
 	return ""
 }
 
-// fieldsByFlag are fields of the spec that have no flag, with a value each, by the flags
-// that other tools have for them.
+// fieldsByFlag has, by the names of other tools' flags, the fields of the spec that have
+// no flag, with an example value each.
 var fieldsByFlag = map[string]string{
 	"cpus": `{"limits": {"cpus": 1.5}}`, "memory": `{"limits": {"memory": "2GiB"}}`, "pids": `{"limits": {"pids": 100}}`,
 	"listen": `{"network": {"listen": ["8080:3000"]}}`, "publish": `{"network": {"listen": ["8080:3000"]}}`,
@@ -195,7 +194,7 @@ var fieldsByFlag = map[string]string{
 	"volume": `{"filesystem": {"mounts": [{"source": "/srv/data", "target": "/data", "mode": "ro"}]}}`,
 }
 
-// asField is how the spec says what a flag that is not there would.
+// asField says how the spec expresses what an unknown flag would.
 func (v *verb) asField(flag string) string {
 	example := fieldsByFlag[flag]
 	if example == "" || v.flag("spec-json") == nil {
@@ -204,7 +203,7 @@ func (v *verb) asField(flag string) string {
 	return "\nhint: it is a field of the spec, as --spec-json '" + strings.Replace(example, "{", `{"access_mode": "workspace-write", `, 1) + "' (sbx man 5 spec)"
 }
 
-// usageError is a command line that cannot be: exit status 2.
+// usageError is an invalid command line: exit status 2.
 type usageError string
 
 func (e usageError) Error() string { return string(e) }

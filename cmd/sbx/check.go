@@ -10,21 +10,21 @@ import (
 	"sbx/wrap"
 )
 
-// runCheck is `sbx check`: everything that exec does but the command itself.
-// The launch is tried for real, up to the point where the command would start.
+// runCheck implements `sbx check`: everything that exec does without running the command.
+// It tries the launch on this host, up to the start of the command.
 func runCheck(c *call) int {
 	if c.has("migrate") {
 		return c.migrate()
 	}
 	x := newExecution(c)
-	if x.NoCommand = len(c.rest) == 0; x.NoCommand { // the documents are judged, and no program
+	if x.NoCommand = len(c.rest) == 0; x.NoCommand { // only the documents are checked
 		c.rest = []string{"true"}
 	}
 	err := x.trial()
 	if usage, ok := err.(usageError); ok {
 		return c.std.misused(usage.Error())
 	}
-	planned := x.prepared != nil && x.prepared.Plan != nil // the program alone may be missing
+	planned := x.prepared != nil && x.prepared.Plan != nil // if there is a plan, only the program is missing
 	switch {
 	case planned && c.has("path"):
 		c.std.print(x.pathText(x.path(c.value("path"))))
@@ -42,7 +42,8 @@ func runCheck(c *call) int {
 	return exitOK
 }
 
-// trial makes the plan and launches it, rung by rung, without the command.
+// trial makes the plan and launches it without the command, down to the fallback level
+// that works.
 func (x *execution) trial() (err error) {
 	x.Argv = x.rest
 	if x.Documents, err = x.documents(); err != nil {
@@ -58,7 +59,7 @@ func (x *execution) trial() (err error) {
 	return err
 }
 
-// checkText is the plan's lines as a table.
+// checkText formats the plan's lines as a table.
 func checkText(p *wrap.Plan, h *wrap.Host) string {
 	var b strings.Builder
 	b.WriteString("fallback level: " + p.Rung.String() + "\n")
@@ -80,7 +81,7 @@ func checkText(p *wrap.Plan, h *wrap.Host) string {
 	return b.String()
 }
 
-// checkJSON is {ok, plan, programs | problems}.
+// checkJSON returns {ok, plan, programs | problems}.
 func checkJSON(x *execution, err error) string {
 	w := &doc.Writer{}
 	w.Open('{')

@@ -6,8 +6,8 @@ import (
 	"sbx/spec/workshop"
 )
 
-// migrate prints the new form of a worker's file in the old style on stdout,
-// and on stderr what the new form cannot say. The file itself stays as it is.
+// migrate prints the new form of a worker's file in the old style on stdout, and what the
+// new form cannot say on stderr. It does not change the file.
 func (c *call) migrate() int {
 	for _, f := range specFlags {
 		if c.has(f.name) {
@@ -42,7 +42,7 @@ func (c *call) migrate() int {
 	return exitOK
 }
 
-// migrateJSON is {ok, text, warnings | problems}.
+// migrateJSON returns {ok, text, warnings | problems}.
 func migrateJSON(out string, warns []spec.Warning, err error) string {
 	if err != nil {
 		return checkJSON(nil, err)

@@ -11,7 +11,7 @@ import (
 	"sbx/spec"
 )
 
-// asked is what asked for a rule of the network, with its place: "network.allow[1]
+// asked returns the source of a network rule with its position: "network.allow[1]
 // (spec.json:4:12): @npm".
 func (x *execution) asked(cause string) string {
 	field, set, _ := strings.Cut(cause, ": ")
@@ -24,7 +24,7 @@ func (x *execution) asked(cause string) string {
 	return field
 }
 
-// networkParts lists what network.allow and network.listen come to.
+// networkParts lists the rules that network.allow and network.listen expand to.
 func (x *execution) networkParts() (parts []show.Part) {
 	r := x.Resolved
 	if r.Network == spec.NetworkAllow {

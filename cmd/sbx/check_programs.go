@@ -10,14 +10,15 @@ import (
 	"sbx/wrap/host"
 )
 
-// traced is a program that the spec or the command line names.
+// traced is a program that the spec or the command line names, with the files that it
+// leads to.
 type traced struct {
 	name string
 	hops []host.Hop
 }
 
-// traces are the command and what commands.allow names, each with all that it
-// leads to.
+// traces returns the command and the programs of commands.allow, each with all links and
+// interpreters that it leads to.
 func (x *execution) traces() []traced {
 	var all []traced
 	if !x.NoCommand {
@@ -32,7 +33,7 @@ func (x *execution) traces() []traced {
 	return all
 }
 
-// programText is a line for each program.
+// programText returns a line for each program.
 func (x *execution) programText() string {
 	var b strings.Builder
 	for _, t := range x.traces() {
@@ -56,14 +57,14 @@ func (x *execution) programText() string {
 	return b.String()
 }
 
-// allowed tells whether the plan lets a program be executed.
+// allowed reports whether the plan allows a program to be executed.
 func allowed(p *wrap.Plan, path string) bool {
 	if !p.Programs.Limited {
 		return true
 	}
 	is, err := spec.Real(path, spec.HostPaths{})
 	if err != nil {
-		return true // of another view; the kernel tells
+		return true // it may be in another view; the kernel decides
 	}
 	for _, f := range p.Programs.Files {
 		if f == path || f == is {

@@ -10,21 +10,21 @@ import (
 	"sbx/spec"
 )
 
-// shown is a part of `sbx check`'s list of files: which grants it is about.
+// shown is a part of the list of files in `sbx check`.
 type shown struct {
 	title string
 	is    func(view.Grant) bool
 }
 
-// The titles of the parts that -v has as well.
+// The titles of the parts that -v prints, too.
 const (
 	mayBeWritten = "may be written"
 	private      = "private, ends with the sandbox"
 	hidden       = "hidden"
 )
 
-// shownAs are the parts, in the order in which they are printed. Each grant is of the
-// first that it fits.
+// shownAs are the parts in the order in which they are printed. A grant belongs to the
+// first part that it fits.
 var shownAs = [...]shown{
 	{mayBeWritten, func(g view.Grant) bool { return g.Access == view.Write && g.Source != "" && !g.Copied }},
 	{"protected, may be read", func(g view.Grant) bool { return g.Access == view.Read && g.Protected }},
@@ -34,7 +34,7 @@ var shownAs = [...]shown{
 	{"out of view", func(view.Grant) bool { return true }},
 }
 
-// inWords is what may be done there, as the title of its part.
+// inWords returns the title of the part for a grant.
 func inWords(g view.Grant) string {
 	for _, s := range shownAs {
 		if s.is(g) {
@@ -44,7 +44,7 @@ func inWords(g view.Grant) string {
 	return ""
 }
 
-// because is what decides a grant: the line of the document, or the default.
+// because returns the line of the document, or the default, that decides a grant.
 func (x *execution) because(g view.Grant) string {
 	text := g.Because.Field
 	list, _, _ := strings.Cut(text, "[")
@@ -57,7 +57,7 @@ func (x *execution) because(g view.Grant) string {
 	return text
 }
 
-// places are the paths of one part.
+// places returns the paths of one part.
 func (x *execution) places(title string) (all []string) {
 	for _, at := range x.prepared.Plan.Seen().Places() {
 		if inWords(x.prepared.Plan.Seen().At(at)) == title {
@@ -86,7 +86,7 @@ func (x *execution) viewParts() (parts []show.Part) {
 	return parts
 }
 
-// partsText is a title and a line for each row of the parts.
+// partsText returns a title and a line for each row of the parts.
 func partsText(parts []show.Part) string {
 	var b strings.Builder
 	for _, part := range parts {
@@ -98,7 +98,8 @@ func partsText(parts []show.Part) string {
 	return b.String()
 }
 
-// viewText is viewParts as text, and what else is kept from the command.
+// viewText returns viewParts as text, with the other things that are hidden from the
+// command.
 func (x *execution) viewText() string {
 	var b strings.Builder
 	b.WriteString(partsText(x.viewParts()))
@@ -131,7 +132,7 @@ func (x *execution) writeGrant(w *doc.Writer, at string, g view.Grant) {
 	w.Close('}')
 }
 
-// pathText is what may be done at one path, and because of what.
+// pathText says what the command may do at one path, and why.
 func (x *execution) pathText(at string) string {
 	g := x.prepared.Plan.Seen().At(at)
 	if x.has("json") {
@@ -149,7 +150,7 @@ func (x *execution) pathText(at string) string {
 	return text + "\n"
 }
 
-// path is a path as it was given, absolute and, as far as it is there, without links.
+// path returns a path as absolute and without links, as far as it exists.
 func (x *execution) path(given string) string {
 	if rest, ok := strings.CutPrefix(given, "~"); ok && (rest == "" || rest[0] == '/') {
 		given = x.home() + rest

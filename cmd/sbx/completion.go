@@ -10,8 +10,8 @@ import (
 	"sbx/wrap/outer"
 )
 
-// runCompletion is `sbx completion`. The scripts are made from the same table
-// as the help.
+// runCompletion implements `sbx completion`. The scripts are made from the same table as
+// the help.
 func runCompletion(c *call) int {
 	if len(c.rest) == 1 {
 		switch c.rest[0] {
@@ -29,8 +29,8 @@ func runCompletion(c *call) int {
 	return c.std.misused("completion: want bash, zsh or fish")
 }
 
-// words are what a shell offers behind a flag: some by its name, of any other what its
-// argument is written as.
+// words returns what a shell offers after a flag: for some by the flag's name, for others
+// the words of its argument.
 func (f *flag) words() []string {
 	switch f.name {
 	case "allow":
@@ -55,7 +55,7 @@ func (f *flag) words() []string {
 	return alternatives(f.arg)
 }
 
-// alternatives are the words of "on | off"; none of what stands for something.
+// alternatives returns the words of "on | off"; none if the argument is a placeholder.
 func alternatives(arg string) (words []string) {
 	for word := range strings.SplitSeq(arg, "|") {
 		first, _, _ := strings.Cut(strings.Trim(word, " []"), " ")
@@ -73,10 +73,10 @@ func profileNames() (names []string) {
 	return names
 }
 
-// shellRuns prints the names of the runs whose records are kept, in a shell.
+// shellRuns is shell code that prints the ids of the recorded runs.
 const shellRuns = `$(command ls "${XDG_STATE_HOME:-$HOME/.local/state}/sbx/runs" 2>/dev/null)`
 
-// operands are what a shell offers where a verb's own words stand.
+// operands returns what a shell offers for the operands.
 func (v *verb) operands() []string {
 	switch v.name {
 	case "show", "watch":
@@ -98,8 +98,8 @@ func verbNames() (names []string) {
 	return names
 }
 
-// before are the words behind which a verb's operands stand: a command is named to help as
-// it is to man.
+// before returns the words after which the operands come: help and man take the name of a
+// command.
 func (v *verb) before() []string {
 	if v.name == "man" {
 		return append(v.names(), "help")
@@ -107,7 +107,7 @@ func (v *verb) before() []string {
 	return v.names()
 }
 
-// each is the pattern of a shell's case for a word behind each of the verb's names.
+// each returns a pattern for case in a shell: a word after any name of the command.
 func (v *verb) each(more string) string {
 	var all []string
 	for _, name := range v.names() {
@@ -116,8 +116,8 @@ func (v *verb) each(more string) string {
 	return strings.Join(all, "|")
 }
 
-// bashCompletion takes the word and the one before it from the shell where that gives
-// them: a set's "@" ends a word in COMP_WORDS.
+// bashCompletion takes the word and the one before it from the arguments if bash passes
+// them: in COMP_WORDS the "@" of a preset ends a word.
 func bashCompletion() string {
 	var b strings.Builder
 	b.WriteString("_sbx() {\n\tlocal cur=${2-${COMP_WORDS[COMP_CWORD]}} prev=${COMP_WORDS[COMP_CWORD-1]} i words= values=\n" +
@@ -154,7 +154,7 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// fishRuns is shellRuns in fish, which has no default of a variable.
+// fishRuns is shellRuns for fish, which has no default values of variables.
 const fishRuns = `(command ls (set -q XDG_STATE_HOME; and echo $XDG_STATE_HOME; or echo $HOME/.local/state)/sbx/runs 2>/dev/null)`
 
 func fishCompletion() string {
@@ -186,7 +186,7 @@ func fishCompletion() string {
 	return b.String()
 }
 
-// fishQuote is text as fish reads it between single quotes.
+// fishQuote escapes text for single quotes in fish.
 func fishQuote(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s)
 }

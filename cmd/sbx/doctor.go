@@ -15,7 +15,7 @@ import (
 // finding is one line of the doctor's report.
 type finding struct{ name, state, detail, help string }
 
-// runDoctor is `sbx doctor`.
+// runDoctor implements `sbx doctor`.
 func runDoctor(c *call) int {
 	if c.has("apparmor") {
 		return c.printProfile()
@@ -29,8 +29,8 @@ func runDoctor(c *call) int {
 	return exitOK
 }
 
-// doctorText begins with the verdict. What is missing has what to do beneath it, unless
-// the command can do without.
+// doctorText begins with the verdict. Each missing feature is followed by what to do,
+// unless commands can do without it.
 func doctorText(found []finding) string {
 	var b strings.Builder
 	lacks := lacking(found)
@@ -59,10 +59,11 @@ func doctorText(found []finding) string {
 	return b.String() + doctorTable
 }
 
-// namespaces begins the name of each rung that has some: one of them is enough.
+// namespaces begins the name of each fallback level with namespaces; one working level is
+// enough.
 const namespaces = "namespaces, "
 
-// lacking are the findings that take something from a command, the worst first.
+// lacking returns the findings that take something from a command, the worst first.
 func lacking(found []finding) (lacks []finding) {
 	some := slices.ContainsFunc(found, func(f finding) bool { return strings.HasPrefix(f.name, namespaces) && f.state == "yes" })
 	for _, f := range found {
@@ -73,7 +74,7 @@ func lacking(found []finding) (lacks []finding) {
 	return lacks
 }
 
-// doctorTable is which kernel brought what.
+// doctorTable says which kernel introduced what.
 const doctorTable = `
 what came with which kernel:
   5.6   openat2, pidfd_getfd              5.9   close_range
@@ -86,7 +87,7 @@ what came with which kernel:
   6.12  Landlock ABI 6: signals and abstract sockets
 `
 
-// examine probes the host and tries each rung for real.
+// examine probes the host and tries each fallback level on it.
 func (c *typed) examine() []finding {
 	s, _ := spec.Decode("doctor", []byte(`{"access_mode": "read-only"}`))
 	cwd, err := sys.Getwd()
@@ -115,8 +116,8 @@ func (c *typed) examine() []finding {
 	return append(found, limitFindings(in)...)
 }
 
-// connectsHelp is nothing where there are no namespaces, without which the supervisor
-// rules on no connect.
+// connectsHelp is empty if there are no namespaces: without them the supervisor decides on
+// no connect.
 func connectsHelp(h *wrap.Host, ways []finding) string {
 	if len(lacking(ways)) > 0 {
 		return ""
@@ -124,7 +125,7 @@ func connectsHelp(h *wrap.Host, ways []finding) string {
 	return h.CopiesHelp()
 }
 
-// entryPoint tells how sbx was linked, and what is lost without.
+// entryPoint says how sbx was linked, and what is lost without its own entry point.
 func entryPoint(noted bool) finding {
 	const name = "built with its entry point"
 	if noted {
@@ -134,7 +135,7 @@ func entryPoint(noted bool) finding {
 		"build it with make, or with go build -ldflags '-E sbx_entry'"}
 }
 
-// rungs tries every rung with a launch that stops before the command.
+// rungs tries every fallback level with a launch that stops before the command.
 func rungs(r *spec.Resolved, h wrap.Host) []finding {
 	var found []finding
 	names := [...]string{namespaces + "user", namespaces + "as root"}
@@ -153,7 +154,7 @@ func rungs(r *spec.Resolved, h wrap.Host) []finding {
 	return found
 }
 
-// tryRung is why a rung cannot be held here; "" where it can.
+// tryRung returns why a fallback level does not work here; "" if it does.
 func tryRung(r *spec.Resolved, h wrap.Host, rung wrap.Rung) string {
 	_, why := climbTo(r, &h, func() string {
 		if h.Rungs[rung].State == wrap.No {
@@ -164,8 +165,8 @@ func tryRung(r *spec.Resolved, h wrap.Host, rung wrap.Rung) string {
 	return why
 }
 
-// climbTo finds the plan that this host holds, by trying, and tells h what it
-// learnt. why tells where there is none, or where stop has a reason.
+// climbTo finds, by trying, the plan that works on this host, and notes in h what it
+// learned. why is the reason if there is none, or the reason that stop returned.
 func climbTo(r *spec.Resolved, h *wrap.Host, stop func() string) (plan *wrap.Plan, why string) {
 	prog := wrap.Program{Path: "/bin/true", Real: "/bin/true", Mapped: true}
 	for {

@@ -9,7 +9,7 @@ import (
 	"sbx/wrap"
 )
 
-// apparmorProfile allows user namespaces to profiledPath. scripts/install.sh
+// apparmorProfile allows user namespaces for profiledPath. scripts/install.sh
 // writes the same text for the path that it installs to.
 //
 //go:embed apparmor.profile
@@ -17,10 +17,10 @@ var apparmorProfile string
 
 const profiledPath = "/usr/local/bin/sbx"
 
-// loadProfile is the command that a host whose AppArmor restricts user namespaces wants.
+// loadProfile is the command to type on a host whose AppArmor restricts user namespaces.
 const loadProfile = "sbx doctor --apparmor | sudo tee /etc/apparmor.d/sbx && sudo apparmor_parser -r /etc/apparmor.d/sbx"
 
-// printProfile is `sbx doctor --apparmor`.
+// printProfile implements `sbx doctor --apparmor`.
 func (c *typed) printProfile() int {
 	text, problem := profileFor(sys.SelfPath())
 	if problem != nil {
@@ -30,8 +30,8 @@ func (c *typed) printProfile() int {
 	return exitOK
 }
 
-// profileFor is the AppArmor profile of a binary. Root loads it: a path that
-// the profile's syntax would read as anything else is none.
+// profileFor returns the AppArmor profile for a binary. Root will load it, so a path with
+// characters that have a meaning in a profile is an error.
 func profileFor(path string) (string, *spec.Problem) {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._+@~-", r)
@@ -43,15 +43,15 @@ func profileFor(path string) (string, *spec.Problem) {
 	return strings.ReplaceAll(apparmorProfile, profiledPath, path), nil
 }
 
-// rungHelp is what would make a rung hold that does not.
+// rungHelp says how to make a fallback level work that does not.
 func rungHelp(h *wrap.Host, rung wrap.Rung) string {
 	user := h.Rungs[wrap.RungUser]
 	switch {
 	case rung == wrap.RungRoot && h.Container.Name != "":
-		return "" // with it there would be no container
+		return "" // in a container the operator chose this
 	case rung == wrap.RungRoot:
 		return "run as root with CAP_SYS_ADMIN"
-	case user.State != wrap.No && user.Why != "": // as host.Probe says it of AppArmor
+	case user.State != wrap.No && user.Why != "": // host.Probe's text about AppArmor
 		return "AppArmor here denies user namespaces to programs without a profile; to load one: " + loadProfile
 	}
 	return h.OpenMore("allow user namespaces: sysctl user.max_user_namespaces and kernel.unprivileged_userns_clone; in a container, a seccomp profile that allows them")

@@ -8,8 +8,8 @@ import (
 	"sbx/wrap/host"
 )
 
-// limitFindings tell what each limit that needs more than a process's own would
-// get. The groups are made for real, with a command that never starts.
+// limitFindings says how each limit that is not a process's own would be enforced. It
+// creates the control groups, with a command that never starts.
 func limitFindings(in spec.Inputs) []finding {
 	s, err := spec.Decode("doctor", []byte(`{"access_mode": "read-only", "limits": {"memory": "1GiB", "cpus": 1, "pids": 64}, "best_effort": ["*"]}`))
 	if err != nil {
@@ -38,7 +38,7 @@ func limitFindings(in spec.Inputs) []finding {
 			f.detail = e.Reason
 			group := "cgroup v" + strconv.Itoa(g.Version) + ", in " + spec.Name(g.Dir)
 			switch {
-			case g.State == wrap.Yes && e.Status == wrap.Degraded: // held but for what the reason says
+			case g.State == wrap.Yes && e.Status == wrap.Degraded: // enforced except for what the reason says
 				f.state, f.detail = "yes", group+"; "+e.Reason
 			case g.State == wrap.Yes && e.Status == wrap.Enforced:
 				f.state, f.detail = "yes", group

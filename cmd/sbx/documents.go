@@ -12,14 +12,14 @@ import (
 	"sbx/wrap/host"
 )
 
-// defaultSpec is what exec runs under when it is given no spec.
+// defaultSpec is the spec if exec is given none.
 const (
 	defaultSpec = `{"access_mode": "workspace-write"}`
 	defaultName = "the default spec"
 )
 
-// documents reads the specs of a command line, in the order in which they narrow
-// each other. What could be read comes back with an error too.
+// documents reads the specs of a command line in the order in which they narrow each
+// other. If there is an error, it also returns those that it could read.
 func (c *documentSet) documents() ([]*spec.SandboxSpec, error) {
 	cwd, err := sys.Getwd()
 	if err != nil {
@@ -64,8 +64,8 @@ func (c *documentSet) documents() ([]*spec.SandboxSpec, error) {
 	return docs, err
 }
 
-// profilesAlone tells whether no document asks for anything but a profile: where
-// profiles are off, nothing would be left of them.
+// profilesAlone reports whether the documents ask for nothing but a profile: if profiles
+// are off, nothing is left of them.
 func profilesAlone(docs []*spec.SandboxSpec) bool {
 	for _, d := range docs {
 		for _, f := range d.Asked() {
@@ -77,8 +77,7 @@ func profilesAlone(docs []*spec.SandboxSpec) bool {
 	return true
 }
 
-// document reads one spec. Stdin can be read once, and the command does not get
-// it then.
+// document reads one spec. If it is read from stdin, the command gets an empty stdin.
 func (c *documentSet) document(g given, cwd string) (s *spec.SandboxSpec, err error) {
 	name, dir := g.value, cwd
 	var text []byte
@@ -104,11 +103,11 @@ func (c *documentSet) document(g given, cwd string) (s *spec.SandboxSpec, err er
 	return s, nil
 }
 
-// inputs are what documents are resolved with, for a start in cwd.
+// inputs returns the inputs for resolving documents, for a start in cwd.
 func (c *documentSet) inputs(cwd string) spec.Inputs {
 	in := spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}, Lists: wrap.Lists(), Find: c.names.Find}
 	in.Learn = c.learning
-	if c.startDir != "" { // which a program names
+	if c.startDir != "" { // a program names it
 		if own, err := sys.Getwd(); err == nil {
 			in.Folders = []string{own}
 		}
@@ -116,7 +115,7 @@ func (c *documentSet) inputs(cwd string) spec.Inputs {
 	return in
 }
 
-// job is --input and --output, nil without both.
+// job returns --input and --output; nil without both.
 func (c *typed) job() *spec.JobAsk {
 	if !c.has("input") && !c.has("output") {
 		return nil
@@ -124,7 +123,7 @@ func (c *typed) job() *spec.JobAsk {
 	return &spec.JobAsk{Input: c.value("input"), Output: c.value("output")}
 }
 
-// resolve fills in what follows from the documents.
+// resolve resolves the documents.
 func (c *documentSet) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 	cwd, err := c.startsIn()
 	if err != nil {
@@ -173,7 +172,8 @@ func (c *documentSet) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) 
 	return &chain[len(chain)-1], nil
 }
 
-// chain is what each of the documents leaves, and what the agent's own sandbox does.
+// chain resolves each of the documents, narrowed by those before it, with the restrictions
+// of the agent's own sandbox as the last.
 func (c *agentCommand) chain(docs []*spec.SandboxSpec, in spec.Inputs) ([]spec.Resolved, error) {
 	chain, err := spec.Chain(docs, in)
 	if err == nil {
@@ -184,8 +184,8 @@ func (c *agentCommand) chain(docs []*spec.SandboxSpec, in spec.Inputs) ([]spec.R
 	return chain, err
 }
 
-// makeCaches makes the caches of presets that a command is to fill for the first time,
-// where one is to be run, and tells whether it made any.
+// makeCaches creates the missing caches of presets, unless this is a dry run, and reports
+// whether it created any.
 func (c *documentSet) makeCaches(r *spec.Resolved) bool {
 	if c.name != "exec" || c.has("dry-run") {
 		return false
@@ -197,7 +197,7 @@ func (c *documentSet) makeCaches(r *spec.Resolved) bool {
 	return len(c.made) > made
 }
 
-// startsIn is the directory in which the command starts where no document says.
+// startsIn returns the directory in which the command starts if no document names one.
 func (c *typed) startsIn() (string, error) {
 	if c.startDir != "" {
 		return c.startDir, nil
@@ -209,7 +209,7 @@ func (c *typed) startsIn() (string, error) {
 	return cwd, nil
 }
 
-// home is the caller's home directory.
+// home returns the caller's home directory.
 func (c *typed) home() string {
 	if !c.homeDir.Set {
 		c.homeDir = spec.Some(spec.HomeDir(c.environ, func() string { return sys.PasswdHome(getuid()) }, spec.HostPaths{}))

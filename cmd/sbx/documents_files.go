@@ -9,8 +9,8 @@ import (
 	"sbx/wrap"
 )
 
-// files reads the documents that are not specs: a workshop's, its workers' and
-// an agent's, in the order in which they narrow each other.
+// files reads the documents that are not specs, those of a workshop, its workers and an
+// agent, in the order in which they narrow each other.
 func (c *documentSet) files(cwd string) (docs []*spec.SandboxSpec, err error) {
 	var base *spec.SandboxSpec
 	if c.has("workshop") {
@@ -53,8 +53,7 @@ func (c *documentSet) files(cwd string) (docs []*spec.SandboxSpec, err error) {
 	return docs, nil
 }
 
-// workerAlone tells that no document but a worker's, and its workshop's, says what the
-// command may do.
+// workerAlone reports whether a worker's document and its workshop's are the only ones.
 func (c *typed) workerAlone() bool {
 	return c.has("worker") && !c.hasSpec() && !c.has("profile") && !c.has("agent")
 }
@@ -73,8 +72,8 @@ func (c *documentSet) workshop(name, cwd string) (*spec.SandboxSpec, error) {
 	return s, nil
 }
 
-// worker reads a worker's file. A file in the old style gives, where the
-// workshop has no sandbox or there is none, what stands in for the workshop.
+// worker reads a worker's file. For a file in the old style it also returns a replacement
+// for the workshop's document, if the workshop has no sandbox or there is no workshop.
 func (c *documentSet) worker(name, cwd string, base *spec.SandboxSpec) (s, old *spec.SandboxSpec, err error) {
 	text, err := spec.Read(name)
 	if err != nil {
@@ -118,14 +117,14 @@ func (c *documentSet) worker(name, cwd string, base *spec.SandboxSpec) (s, old *
 	return s, old, nil
 }
 
-// lose notes what a file in the old style asked and nothing can hold.
+// lose notes the requests of a file in the old style that nothing can enforce.
 func (c *documentSet) lose(f spec.Field, lost []spec.Warning) {
 	for _, l := range lost {
 		c.lost = append(c.lost, wrap.Enforcement{Field: f, Asked: l.Text, Status: wrap.Unavailable, Reason: "old style, " + l.On})
 	}
 }
 
-// orphan refuses a worker that restricts and has nothing that it restricts.
+// orphan refuses a worker that restricts a workshop's document if there is none.
 func (c *typed) orphan(w *workshop.Worker) error {
 	var problems spec.Problems
 	for _, f := range w.Declares() {
@@ -147,7 +146,7 @@ func (c *typed) orphan(w *workshop.Worker) error {
 
 func (c *typed) hasSpec() bool { return c.has("spec") || c.has("spec-json") }
 
-// warn tells a person of what the documents' readers, or the Plan's maker, noted.
+// warn prints the warnings of the documents' readers and of the Plan.
 func (c *documentSet) warn(warnings []spec.Warning) {
 	if c.has("q") {
 		return
@@ -157,7 +156,7 @@ func (c *documentSet) warn(warnings []spec.Warning) {
 	}
 }
 
-// verbose tells a person what was decided, where they want to know.
+// verbose prints a decision at -v.
 func (c *typed) verbose(text string) {
 	if c.has("v") {
 		c.std.say(text)

@@ -8,9 +8,9 @@ import (
 	"sbx/spec"
 )
 
-// amended adds what flags say to the last document, which can have no more than those
-// before it. A profile takes the place of a document of its own: there, and behind an
-// agent's file, the flags are one.
+// amended adds the flags that stand for fields to the last document, which can only narrow
+// those before it. If that is a profile or an agent's file, the flags become a document of
+// their own.
 func (c *documentSet) amended(docs []*spec.SandboxSpec) ([]*spec.SandboxSpec, error) {
 	all, flags, err := c.amendments()
 	if err != nil || len(all) == 0 {
@@ -22,7 +22,7 @@ func (c *documentSet) amended(docs []*spec.SandboxSpec) ([]*spec.SandboxSpec, er
 		last++
 	}
 	first := last
-	if p := c.project; p != nil && !p.trusted && docs[last] == p.doc { // the default spec gives it, and the project's may say less
+	if p := c.project; p != nil && !p.trusted && docs[last] == p.doc { // the default spec grants it, and the project's spec may narrow it
 		first--
 	}
 	with := slices.Clone(docs)
@@ -35,7 +35,7 @@ func (c *documentSet) amended(docs []*spec.SandboxSpec) ([]*spec.SandboxSpec, er
 	return with, nil
 }
 
-// amendments are what the flags that stand for fields say, and which flags those are.
+// amendments returns the fields that the flags set, and the names of these flags.
 func (c *documentSet) amendments() (all []spec.Amendment, flags []string, err error) {
 	if !slices.ContainsFunc(c.given, func(g given) bool { return c.verb.flag(g.name).field != "" }) {
 		return nil, nil, nil
@@ -44,7 +44,7 @@ func (c *documentSet) amendments() (all []spec.Amendment, flags []string, err er
 	if err != nil {
 		return nil, nil, &spec.Problem{On: "the current directory", Do: "find it", Why: err.Error()}
 	}
-	var names []string // of --env
+	var names []string // the names in --env
 	for _, g := range c.given {
 		f := c.verb.flag(g.name)
 		if f.field == "" {
@@ -80,7 +80,7 @@ func (c *documentSet) amendments() (all []spec.Amendment, flags []string, err er
 	return all, flags, nil
 }
 
-// lookUp is an environment's variable, as getenv(3) finds it.
+// lookUp returns a variable of an environment, as getenv(3) finds it.
 func lookUp(environ []string, name string) (value string, there bool) {
 	i := slices.IndexFunc(environ, func(v string) bool { return strings.HasPrefix(v, name+"=") })
 	if i < 0 {

@@ -9,8 +9,8 @@ import (
 	"sbx/spec/profile"
 )
 
-// withProfiles puts before each document the profile that it names, and behind
-// all the agent's of --agent, with its profile.
+// withProfiles puts before each document the profile that it names, and after all of them
+// the agent's file of --agent with its profile.
 func (c *documentSet) withProfiles(docs []*spec.SandboxSpec, cwd string) ([]*spec.SandboxSpec, error) {
 	named := c.has("profile") || c.has("agent")
 	for _, d := range docs {
@@ -59,8 +59,8 @@ func (c *documentSet) withProfiles(docs []*spec.SandboxSpec, cwd string) ([]*spe
 	return all, nil
 }
 
-// startOf is where documents have the command start: the project of a profile that
-// comes behind them. Documents that do not hold are refused as a whole, later.
+// startOf returns the directory in which documents let the command start: it is the
+// project of a profile that comes after them. Errors in the documents are reported later.
 func (c *documentSet) startOf(docs []*spec.SandboxSpec, cwd string) string {
 	if !slices.ContainsFunc(docs, func(d *spec.SandboxSpec) bool { return d.WorkingDir.Set || d.Sandbox.Set || d.Restrict.Set }) {
 		return cwd
@@ -72,7 +72,7 @@ func (c *documentSet) startOf(docs []*spec.SandboxSpec, cwd string) string {
 	return chain[len(chain)-1].WorkingDir.Abs
 }
 
-// profilesOff reads the switch that drops profiles, where one is asked for.
+// profilesOff reads the setting that turns profiles off, if a document asks for one.
 func (c *documentSet) profilesOff(docs []*spec.SandboxSpec) {
 	asked := c.has("profile") || c.has("agent")
 	for _, d := range docs {
@@ -90,7 +90,7 @@ func (c *documentSet) profilesOff(docs []*spec.SandboxSpec) {
 	}
 }
 
-// catalog is the profiles that hold in a project.
+// catalog returns the profiles of a project.
 func (c *documentSet) catalog(project, cwd string) (*profile.Catalog, profile.Env, string, error) {
 	abs, real, err := profile.ProjectDir(project, cwd, spec.HostPaths{})
 	if err != nil {
@@ -115,8 +115,7 @@ func (c *documentSet) profileNamed(name, project, cwd, why string) ([]*spec.Sand
 	return c.profileDocs(row, env.Project, real)
 }
 
-// profileOf is the profile of the agent whose file is given, with the tools of
-// that file.
+// profileOf returns the profile of an agent's file, with the tools of that file.
 func (c *documentSet) profileOf(file, project, cwd string) ([]*spec.SandboxSpec, error) {
 	catalog, env, real, err := c.catalog(project, cwd)
 	if err != nil {
@@ -140,13 +139,13 @@ func (c *documentSet) profileOf(file, project, cwd string) ([]*spec.SandboxSpec,
 	if err != nil || asked.File == nil || !asked.File.Tools.Set {
 		return docs, err
 	}
-	own := *docs[0] // the file is the truth for the tools, and answers for them
+	own := *docs[0] // problems with the tools must name the file
 	own.ToolsAllowed, own.Source.Root = spec.Opt[[]string]{}, nil
 	docs[0] = &own
 	return append(docs, &spec.SandboxSpec{ToolsAllowed: spec.Some(choice.Tools), Source: spec.Source{Name: file, Dir: cwd}}), nil
 }
 
-// choose notes which profile holds, and why: for the record, and at -v.
+// choose notes which profile is used, and why, for the record and for -v.
 func (c *documentSet) choose(row *profile.Row, why string) {
 	c.chosen.Name = row.Name
 	c.chosen.Why = append(c.chosen.Why, why)
@@ -155,15 +154,14 @@ func (c *documentSet) choose(row *profile.Row, why string) {
 	c.verbose(head + strings.TrimPrefix(why, head))
 }
 
-// unmake removes the directories that a profile's documents made, where nothing is
-// started after all.
+// unmake removes the directories that profileDocs created, if the command does not start.
 func (c *documentSet) unmake() {
 	profile.Unmake(c.made)
 	c.made = nil
 }
 
-// profileDocs are the documents that a profile stands for in a project. The
-// directories that it writes are made, unless nothing is to be run.
+// profileDocs returns the documents of a profile in a project. It creates the directories
+// that the profile writes, unless this is a dry run.
 func (c *documentSet) profileDocs(row *profile.Row, project, real string) ([]*spec.SandboxSpec, error) {
 	missing := profile.MakeIt
 	if c.name == "check" || c.has("dry-run") {

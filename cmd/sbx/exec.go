@@ -11,7 +11,7 @@ import (
 	"sbx/wrap/launch"
 )
 
-// newExecution is an execution of which nothing is read yet.
+// newExecution returns an execution before its command line is read.
 func newExecution(c *call) *execution {
 	x := &execution{call: c, Ask: &run.Ask{Version: version, Again: withoutCommand}}
 	x.Voice = run.Reporter{Say: func(text string) { c.std.say(text) }, Problem: func(p *spec.Problem) { c.std.problem(p) },
@@ -20,8 +20,8 @@ func newExecution(c *call) *execution {
 	return x
 }
 
-// withoutCommand tells whether the program, called with these arguments, would run exec
-// without a command.
+// withoutCommand reports whether sbx, called with these arguments, would run exec without
+// a command.
 func withoutCommand(args []string) bool {
 	v := find("exec")
 	if !slices.Contains(v.names(), args[0]) {
@@ -31,10 +31,10 @@ func withoutCommand(args []string) bool {
 	return err == nil && len(again.rest) == 0
 }
 
-// runExec is `sbx exec`.
+// runExec implements `sbx exec`.
 func runExec(c *call) int { return c.execute(nil) }
 
-// execute runs the command, and then calls after, if there is one.
+// execute runs the command and then calls after, if that is not nil.
 func (c *call) execute(after func(*execution, *run.Ended)) int {
 	signals, err := launch.Catch()
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *call) execute(after func(*execution, *run.Ended)) int {
 	return ended.Status
 }
 
-// exec goes the one way: asked, prepared, started, ended.
+// exec makes the run's values in order: Ask, Prepared, Started, Ended.
 func (x *execution) exec() run.Ended {
 	if err := x.ask(); err != nil {
 		defer x.unmake()
@@ -93,7 +93,7 @@ func (x *execution) exec() run.Ended {
 			x.std.say(x.screen())
 		}
 		x.tellUnreached()
-		if prepared.Line() == "" { // else the sandbox is another tool's
+		if prepared.Line() == "" { // otherwise another tool makes the sandbox
 			x.warn(prepared.Plan.Warnings)
 			x.tellLayer()
 			x.tellAgent()
@@ -101,7 +101,7 @@ func (x *execution) exec() run.Ended {
 		err = started.Go()
 	}
 	if err != nil {
-		defer x.unmake() // the command does not write what a profile made for it
+		defer x.unmake() // the command does not use the directories that were created for its profile
 		return prepared.Refuse(err)
 	}
 	x.ran = true
@@ -113,7 +113,7 @@ func (x *execution) exec() run.Ended {
 // ask reads the command line, the descriptors and the documents.
 func (x *execution) ask() (err error) {
 	x.Argv = x.rest
-	cwd, _ := sys.Getwd() // documents tells of none
+	cwd, _ := sys.Getwd() // documents reports the error
 	x.Inputs = x.inputs(cwd)
 	x.Inputs.Job = x.job()
 	x.At = time.Now()
@@ -126,7 +126,7 @@ func (x *execution) ask() (err error) {
 	if err := x.checkBackend(); err != nil {
 		return err
 	}
-	x.Documents, err = x.documents() // which a pipe may bring, or never
+	x.Documents, err = x.documents() // may block: a document may come from a pipe
 	launch.CatchEnding()
 	defer func() { x.Warnings, x.Lost = x.warnings, x.lost }()
 	if err != nil {
@@ -164,7 +164,7 @@ func (x *execution) ask() (err error) {
 	return nil
 }
 
-// resolveAsk fills in what follows from the documents, and from the command's agent.
+// resolveAsk resolves the documents, with the command's agent.
 func (x *execution) resolveAsk() (err error) {
 	if x.Resolved, err = x.resolve(x.Documents); err != nil {
 		return err

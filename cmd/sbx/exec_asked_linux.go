@@ -13,8 +13,8 @@ import (
 	"sbx/wrap/outer"
 )
 
-// execution is a use of exec or of check: the command line and its documents, and what
-// they ask to be run.
+// execution is one use of exec or check: the command line, its documents, and the run that
+// they ask for.
 type execution struct {
 	*call
 	*run.Ask
@@ -22,7 +22,7 @@ type execution struct {
 	ran      bool // the command was started
 }
 
-// counterAsked is the counter that the command line names.
+// counterAsked returns the counter that the command line names.
 func (x *execution) counterAsked() (wrap.Counter, error) {
 	if !x.has("counter") {
 		return wrap.CounterAuto, nil
@@ -34,7 +34,7 @@ func (x *execution) counterAsked() (wrap.Counter, error) {
 	return c, nil
 }
 
-// describeAsked is how much of what is refused the command line wants described.
+// describeAsked returns which denials the command line wants described.
 func (x *execution) describeAsked() (wrap.Describe, error) {
 	switch v := x.value("violations"); v {
 	case "", "on":
@@ -48,7 +48,7 @@ func (x *execution) describeAsked() (wrap.Describe, error) {
 	}
 }
 
-// progressAsked reads --progress, and keeps its descriptor from the command.
+// progressAsked reads --progress, and closes its descriptor for the command.
 func (x *execution) progressAsked() (int, error) {
 	if !x.has("progress") {
 		return 0, nil
@@ -67,16 +67,16 @@ func (x *execution) progressAsked() (int, error) {
 	return n, nil
 }
 
-// nativeBackend is the backend that needs no other tool: sbx itself.
+// nativeBackend is the backend without another tool: sbx itself.
 const nativeBackend = "native"
 
-// backed tells whether another tool is to hold the sandbox.
+// backed reports whether another tool makes the sandbox.
 func (c *documentSet) backed() bool {
 	v := c.value("backend")
 	return v != "" && v != nativeBackend
 }
 
-// checkBackend refuses a backend that is none, before anything else.
+// checkBackend rejects an unknown backend.
 func (x *execution) checkBackend() error {
 	if !x.backed() {
 		if x.has("image") {

@@ -10,8 +10,8 @@ import (
 	"sbx/wrap"
 )
 
-// remark says before the start what a person would otherwise look for later: what the
-// command lacks, and what in the spec is probably not meant.
+// remark prints, before the start, what the command lacks and what in the spec is probably
+// a mistake, so that a person need not search for it later.
 func (x *execution) remark() {
 	r, a := x.Resolved, x.agent.Agent
 	if a == 0 {
@@ -38,7 +38,7 @@ func (x *execution) remark() {
 	}
 }
 
-// tellLayer says that there is no copy which the command could write.
+// tellLayer says that sbx learn has no overlay to which the command could write.
 func (x *execution) tellLayer() {
 	if e := layerLine(x.prepared.Plan.Enforcement); e.Status == wrap.Unavailable && !x.has("q") {
 		x.std.say("no copy can be made to write in: " + e.Reason)
@@ -46,7 +46,7 @@ func (x *execution) tellLayer() {
 	}
 }
 
-// unlearnable refuses a run of which nothing would be learned.
+// unlearnable refuses a run from which sbx learn would learn nothing.
 func (x *execution) unlearnable(p *wrap.Plan) error {
 	if e := layerLine(p.Enforcement); e.Status == wrap.Unavailable && !slices.Contains(p.ObservedFiles(), "opens for writing") {
 		return &spec.Problem{On: "sbx learn", Do: "see what the command needs", Why: e.Reason + ", and nothing here reports its denials", Help: "run it outside of the sandbox, or on Linux 6.0 or later"}
@@ -54,7 +54,7 @@ func (x *execution) unlearnable(p *wrap.Plan) error {
 	return nil
 }
 
-// layerLine is the record's line of that copy.
+// layerLine returns the record's line about the overlay of sbx learn.
 func layerLine(lines []wrap.Enforcement) wrap.Enforcement {
 	if i := slices.IndexFunc(lines, func(e wrap.Enforcement) bool { return e.Field == wrap.FieldLayer }); i >= 0 {
 		return lines[i]
@@ -62,7 +62,7 @@ func layerLine(lines []wrap.Enforcement) wrap.Enforcement {
 	return wrap.Enforcement{}
 }
 
-// tellUnreached says that an agent cannot reach its model, and the line by which it would.
+// tellUnreached says that an agent cannot reach its model, and which line would allow it.
 func (x *execution) tellUnreached() {
 	r, a := x.Resolved, x.agent.Agent
 	if a == 0 || x.has("q") {
@@ -85,7 +85,8 @@ func (x *execution) tellUnreached() {
 	x.std.say(text)
 }
 
-// reachesAny tells whether rules allow a host of items, each of network.allow's.
+// reachesAny reports whether rules allow a host of items, which have the form of
+// network.allow.
 func reachesAny(rules []reach.Rule, items []string) bool {
 	return slices.ContainsFunc(items, func(item string) bool {
 		needed, err := reach.Expand(item, "")

@@ -9,11 +9,11 @@ import (
 	"sbx/wrap"
 )
 
-// onScreen is how many items of a list -v shows: `sbx check` has all.
+// onScreen is how many items of a list -v prints; `sbx check` prints all.
 const onScreen = 8
 
-// screen is what -v says before the command starts: what `sbx check` lists with its
-// reasons, in a line each, and where the record will be.
+// screen is what -v prints before the command starts: the lists of `sbx check` in one line
+// each, without reasons, and the place of the record.
 func (x *execution) screen() string {
 	r := x.Resolved
 	var lines []string
@@ -25,7 +25,7 @@ func (x *execution) screen() string {
 			lines = append(lines, title+": "+strings.Join(items, ", "))
 		}
 	}
-	if x.prepared.Line() == "" { // else another tool has the files
+	if x.prepared.Line() == "" { // otherwise another tool mounts the files
 		for _, title := range [...]string{mayBeWritten, private, hidden} {
 			add(title, x.briefly(title))
 		}
@@ -62,8 +62,8 @@ func (x *execution) screen() string {
 	return strings.Join(lines, "\n")
 }
 
-// briefly are the paths of one part of sbx check's list, but for the devices that every
-// sandbox has: first those that the spec names, then those of the home.
+// briefly returns the paths of one part without the devices that every sandbox has: first
+// those that the spec names, then those in the home directory.
 func (x *execution) briefly(title string) []string {
 	view, home := x.prepared.Plan.Seen(), x.home()
 	rank := func(at string) int {
@@ -82,7 +82,7 @@ func (x *execution) briefly(title string) []string {
 	return names(all)
 }
 
-// names are words as a person reads them.
+// names shortens and joins a list for a person.
 func names(all []string) []string {
 	shown := make([]string, len(all))
 	for i, name := range all {

@@ -10,8 +10,8 @@ import (
 	"sbx/spec/agent"
 )
 
-// tellAgent says what the agent is given that another command is not, in a line, and
-// what its person should know of it.
+// tellAgent prints, on one line, what the agent gets that other commands do not, and what
+// its user should know.
 func (x *execution) tellAgent() {
 	r := x.Resolved
 	if x.agent.Agent == 0 || r.Agent == 0 || !r.AccessMode.Guards() && !r.AgentNetwork || x.Voice.Quiet {
@@ -43,8 +43,8 @@ func (x *execution) tellAgent() {
 	}
 }
 
-// ownFolders are the directories of the home in which the agent writes the host's own
-// files, or other directories where its state was moved.
+// ownFolders returns the directories of the host in which the agent keeps its state: in
+// the home directory, or where its state was moved.
 func (x *execution) ownFolders() (all []string) {
 	home := x.home() + "/"
 	for _, name := range x.prepared.Plan.Agent.Writes {

@@ -19,7 +19,7 @@ func keepFDs(words []string) ([]int, error) {
 			return nil, usageError("--keep-fd wants a number of 3 or more, not " + spec.Word(w))
 		}
 		flags, err := unix.FcntlInt(uintptr(n), unix.F_GETFD, 0)
-		if err != nil || flags&unix.FD_CLOEXEC != 0 { // what is closed on exec is sbx's own, not the caller's
+		if err != nil || flags&unix.FD_CLOEXEC != 0 { // a close-on-exec descriptor is sbx's own, not the caller's
 			return nil, &spec.Problem{On: "--keep-fd " + w, Do: "keep the descriptor", Why: "it is not open"}
 		}
 		fds = append(fds, n)
@@ -28,8 +28,7 @@ func keepFDs(words []string) ([]int, error) {
 	return slices.Compact(fds), nil
 }
 
-// apartFromStderr has what is written to stdout from now on go to stderr, and is a
-// descriptor of the stdout that was.
+// apartFromStderr redirects stdout to stderr, and returns a descriptor of the old stdout.
 func apartFromStderr(std streams) (out int, err error) {
 	if out, err = unix.FcntlInt(uintptr(std.out), unix.F_DUPFD_CLOEXEC, 10); err == nil {
 		err = unix.Dup3(std.err, std.out, 0)
@@ -37,16 +36,16 @@ func apartFromStderr(std streams) (out int, err error) {
 	return out, err
 }
 
-// jobserver is the two ends of the pipe by which make bounds the jobs of all that it
-// runs, as MAKEFLAGS names them: none where that is no pipe of the caller's. make hands
-// them on to a recipe that it takes for a make of its own.
+// jobserver returns the two ends of the pipe by which make limits its parallel jobs, as
+// MAKEFLAGS names them; nil if that is not an inherited pipe. make passes them to a recipe
+// that it takes for another make.
 func jobserver(makeflags string) []int {
 	ends := ""
 	for word := range strings.FieldsSeq(makeflags) {
 		if word == "--" { // variables follow
 			break
 		}
-		for _, flag := range [...]string{"--jobserver-auth=", "--jobserver-fds="} { // the second before make 4.2
+		for _, flag := range [...]string{"--jobserver-auth=", "--jobserver-fds="} { // the second name is used before make 4.2
 			if value, ok := strings.CutPrefix(word, flag); ok {
 				ends = value
 			}
@@ -65,7 +64,7 @@ func jobserver(makeflags string) []int {
 	return fds
 }
 
-// nullStdin puts /dev/null on stdin, which the spec was read from.
+// nullStdin replaces stdin, from which the spec was read, by /dev/null.
 func nullStdin(fd int) error {
 	null, err := unix.Open("/dev/null", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

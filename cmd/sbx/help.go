@@ -6,7 +6,7 @@ import (
 	"sbx/internal/doc"
 )
 
-// overview is the help of the program as a whole.
+// overview is the help of the whole program.
 func overview() string {
 	var b strings.Builder
 	b.WriteString("usage: sbx COMMAND [flags]\n\n")
@@ -21,14 +21,14 @@ func overview() string {
 	return b.String()
 }
 
-// help prints the program's help or a verb's.
+// help prints the help of the program or of a command.
 func help(args, environ []string, std streams) int {
 	if len(args) == 0 {
 		std.print(overview())
 		return exitOK
 	}
 	v := find(args[0])
-	if v == nil { // or of a program of its own, as dispatch
+	if v == nil { // it may be a program of its own, such as sbx-dispatch
 		return become(args[0], []string{"--help"}, environ, std)
 	}
 	std.print(v.help())
@@ -55,7 +55,7 @@ func (v *verb) help() string {
 	return b.String()
 }
 
-// text is what the help and the manual page say of the verb.
+// text returns the description of a command for the help and the manual page.
 func (v *verb) text() string {
 	if v.also == "" {
 		return v.long
@@ -63,7 +63,7 @@ func (v *verb) text() string {
 	return v.long + "\n\nsbx " + v.also + " is another name for it."
 }
 
-// usage is a flag as the help writes it.
+// usage returns a flag as the help writes it.
 func (f *flag) usage() string {
 	s := dashed(f.name)
 	if f.arg != "" {
@@ -72,7 +72,7 @@ func (f *flag) usage() string {
 	return s
 }
 
-// says is what the help says of a flag: with the field of the spec that it adds to.
+// says returns the help on a flag, with the field of the spec that it sets.
 func (f *flag) says() string {
 	if f.field == "" {
 		return f.help

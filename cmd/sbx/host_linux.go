@@ -9,15 +9,15 @@ import (
 	"sbx/wrap/launch"
 )
 
-// The program does without package os: its start costs every sandbox fifty
+// environ avoids package os: the initialization of that costs every sandbox fifty
 // microseconds.
 func environ() []string { return launch.Environ() }
 func exit(status int)   { unix.Exit(status) }
 
 func getuid() int { return unix.Getuid() }
 
-// besideAndPath lists where a program of that name may stand: beside this one,
-// then along PATH.
+// besideAndPath lists where a program of that name may be: next to this one, then in the
+// directories of PATH.
 func besideAndPath(name string, environ []string) []string {
 	var list []string
 	if self := sys.SelfPath(); self != "" {
@@ -31,14 +31,14 @@ func besideAndPath(name string, environ []string) []string {
 	return list
 }
 
-// isPublic tells whether everybody may make files where path stands: /tmp/NAME is
-// anybody's.
+// isPublic reports whether everybody may create files in the directory of path, as in
+// /tmp.
 func isPublic(path string) bool {
 	var st unix.Stat_t
 	return unix.Stat(path[:strings.LastIndexByte(path, '/')+1], &st) == nil && st.Mode&0o002 != 0
 }
 
-// sameFile tells whether two descriptors lead to one file.
+// sameFile reports whether two descriptors refer to the same file.
 func sameFile(a, b int) bool {
 	var s, t unix.Stat_t
 	return unix.Fstat(a, &s) == nil && unix.Fstat(b, &t) == nil && s.Dev == t.Dev && s.Ino == t.Ino

@@ -33,7 +33,7 @@ func learnVerb() verb {
 			flag{name: "v", help: "print on stderr what the command may do, and where the record is"})}
 }
 
-// runLearn is `sbx learn`.
+// runLearn implements `sbx learn`.
 func runLearn(c *call) int {
 	folder := -1
 	if c.has("save") {
@@ -70,7 +70,7 @@ func runLearn(c *call) int {
 	})
 }
 
-// deliver prints the spec, or puts it into a new file of a directory, if that is one.
+// deliver prints the spec, or writes it to a new file in a directory if folder is one.
 func (c *call) deliver(folder int, text string) {
 	if folder >= 0 {
 		name := c.value("save")
@@ -84,8 +84,8 @@ func (c *call) deliver(folder int, text string) {
 	c.std.print(text)
 }
 
-// learned is the spec by which nothing would have been denied, and the secrets that were
-// asked for.
+// learned returns the spec under which nothing would have been denied, and the secrets
+// that the command tried to read.
 func (c *call) learned(x *execution, ended *run.Ended) (found run.Suggestion, secrets []run.Denied, err error) {
 	list, _ := ended.Record.Violations.List()
 	var denied []run.Denied
@@ -96,7 +96,7 @@ func (c *call) learned(x *execution, ended *run.Ended) (found run.Suggestion, se
 			denied = append(denied, d)
 		}
 	}
-	slices.SortStableFunc(denied, func(a, b run.Denied) int { // what opens least comes first
+	slices.SortStableFunc(denied, func(a, b run.Denied) int { // the act whose line opens least comes first
 		wide := func(d *run.Denied) int {
 			if d.Action == "open for writing" {
 				return -2 * strings.Count(d.Target, "/")
@@ -113,14 +113,14 @@ func (c *call) learned(x *execution, ended *run.Ended) (found run.Suggestion, se
 	return found, secrets, err
 }
 
-// isSecret tells whether a secret was denied, and not what else is read-only in the
-// directory of one.
+// isSecret reports whether a secret was denied, and not another read-only file in a
+// secret's directory.
 func (x *execution) isSecret(d *run.Denied) bool {
 	return d.Rule == string(wrap.FieldSecrets) && (d.Target == "" || x.prepared.Plan.View.At(d.Target).Access < view.Read ||
 		x.Inputs.Lists.Secret(d.Target, x.home()))
 }
 
-// learnedText is the spec as YAML, with what each line is for.
+// learnedText returns the spec as YAML, with a comment on the purpose of each line.
 func learnedText(x *execution, argv []string, ended *run.Ended, found *run.Suggestion, secrets []run.Denied) string {
 	var b strings.Builder
 	b.WriteString("# learned from: " + commandText(argv) + " (exit status " + strconv.Itoa(ended.Status) + ")\n")
@@ -191,7 +191,7 @@ func learnedText(x *execution, argv []string, ended *run.Ended, found *run.Sugge
 	return b.String()
 }
 
-// runLater warns of what is opened and makes the host run something later.
+// runLater warns about a writable path from which the host may later run code.
 func runLater(home, path string) string {
 	rows := wrap.RunLater(home, path)
 	switch {
@@ -203,13 +203,13 @@ func runLater(home, path string) string {
 	return "; the host runs it later (" + rows[0].Why + ")"
 }
 
-// deniedFiles tells whether the command was denied something about files, but for secrets.
+// deniedFiles reports whether the command was denied access to files other than secrets.
 func (x *execution) deniedFiles(all *audit.Violations) bool {
 	list, _ := all.List()
 	return slices.ContainsFunc(denials(list), func(d run.Denied) bool { return d.Kind == "filesystem" && !x.isSecret(&d) })
 }
 
-// commandText is a command line on one line.
+// commandText returns a command line as one line.
 func commandText(argv []string) string {
 	words := make([]string, len(argv))
 	for i, word := range argv {

@@ -1,5 +1,5 @@
-// The Go runtime would look every second how many processors this program may
-// use, and has a goroutine, and so a thread, for the day when that changes.
+// The Go runtime would check every second how many processors this program may
+// use, and keep a goroutine, and so a thread, for that.
 //
 //go:debug updatemaxprocs=0
 package main
@@ -25,12 +25,13 @@ func main() {
 // The exit statuses of sbx itself.
 const (
 	exitOK      = 0
-	exitFailed  = 1 // check: the documents do not hold
-	exitUsage   = 2 // the command line
+	exitFailed  = 1 // check: the documents are invalid
+	exitUsage   = 2 // the command line is invalid
 	exitRefused = run.StatusRefused
 )
 
-// program is what the program does: args with the name in front.
+// program runs sbx with args, which include the program's name, and returns the exit
+// status.
 func program(args, environ []string, std streams) int {
 	if len(args) < 2 {
 		return std.misused(overview())
@@ -62,7 +63,7 @@ func program(args, environ []string, std streams) int {
 	return v.run(c)
 }
 
-// other is a verb that is none of its own.
+// other handles a first word that is not in the table of commands.
 func other(name string, args, environ []string, std streams) int {
 	if !plainName(name) {
 		return std.misused("no flag " + spec.Word(name) + "\nhint: sbx help")
@@ -70,7 +71,7 @@ func other(name string, args, environ []string, std streams) int {
 	return become(name, args[2:], environ, std)
 }
 
-// become runs sbx-NAME from beside this program or from PATH, as git does.
+// become executes sbx-NAME from the directory of this program or from PATH, as git does.
 func become(name string, args, environ []string, std streams) int {
 	if plainName(name) {
 		for _, path := range besideAndPath("sbx-"+name, environ) {

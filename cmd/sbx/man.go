@@ -7,8 +7,8 @@ import (
 	"sbx/spec"
 )
 
-// runMan is `sbx man`: the manual pages, those of the verbs from the same table as the
-// help, those of the documents from their schemas.
+// runMan implements `sbx man`. The pages of commands come from the same table as the help,
+// those of documents from their schemas.
 func runMan(c *call) int {
 	if len(c.rest) == 0 {
 		c.std.print(manual())
@@ -49,7 +49,7 @@ func manual() string {
 
 const seeAlso = ".SH SEE ALSO\n.BR sbx (1),\n.BR sbx\\-exec (1),\n.BR sbx\\-spec (5),\n.BR sbx\\-record (5)\n"
 
-// said is the verb's text without its last paragraph, the exit status, and that.
+// said splits the description of a command: its last paragraph is the exit status.
 func (v *verb) said() (text, exit string) {
 	text, exit, found := strings.Cut(v.text(), "\n\nExit status: ")
 	if !found {

@@ -8,7 +8,8 @@ import (
 	"sbx/spec"
 )
 
-// documentManual is the page of section 5 on the spec or the record, "" for another.
+// documentManual returns the page of section 5 about the spec or the record; "" for
+// another name.
 func documentManual(name string) string {
 	var schema, example string
 	switch name {
@@ -39,7 +40,7 @@ network: {allow: ["@npm"]}
 max_commands: 500
 limits: {timeout: 10m}`
 
-// writeKeys writes the properties of an object's schema and of what lies beneath it.
+// writeKeys writes the properties of an object's schema, and those of the objects in it.
 func writeKeys(b *strings.Builder, schema *doc.Node, above string) {
 	properties := schema.Get("properties")
 	if properties == nil {
@@ -60,7 +61,7 @@ func writeKeys(b *strings.Builder, schema *doc.Node, above string) {
 	}
 }
 
-// kindOf is what a schema wants: the words of an enumeration, or a type.
+// kindOf returns what a schema requires: the words of an enumeration, or a type.
 func kindOf(schema *doc.Node) string {
 	if words := schema.Get("enum"); words != nil {
 		var list []string

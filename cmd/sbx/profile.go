@@ -7,11 +7,11 @@ import (
 	"sbx/spec/profile"
 )
 
-// runProfile is `sbx profile`.
+// runProfile implements `sbx profile`.
 func runProfile(c *call) int {
 	words := map[string]int{"list": 1, "show": 2, "flags": 2}
 	if len(c.rest) == 1 && c.rest[0] == "flags" && c.has("point") {
-		c.rest = append(c.rest, "") // a launch point without an agent
+		c.rest = append(c.rest, "") // no agent is named
 	}
 	if len(c.rest) == 0 || words[c.rest[0]] != len(c.rest) || len(c.rest) == 2 && c.rest[1] == "" && c.value("point") == "" {
 		return c.std.misused("profile: want list, show NAME or flags AGENT")
@@ -33,7 +33,7 @@ func runProfile(c *call) int {
 	return exitOK
 }
 
-// profiles is one use of the verb: where the project is, and for whom.
+// profiles is one use of the command: the project, and for whom profiles are looked up.
 type profiles struct {
 	*call
 	env     profile.Env

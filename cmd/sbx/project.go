@@ -17,9 +17,9 @@ type projectSpec struct {
 	trusted bool
 }
 
-// withProject adds to the default spec, the last of docs, the project's own, or puts
-// that in its place where the caller trusts it. Inside another sandbox, and with a
-// layout that has no project, there is none: what holds there was said outside.
+// withProject adds the project's own spec to the default spec, the last of docs, or
+// replaces that if the caller trusts the project's. It uses none inside another sandbox,
+// where the outer sbx has decided, and for a job layout, which has no project.
 func (c *documentSet) withProject(docs []*spec.SandboxSpec, cwd string) ([]*spec.SandboxSpec, error) {
 	if c.flag("no-project-spec") == nil || c.has("no-project-spec") || c.hasSpec() || c.job() != nil || outer.Either() != nil {
 		return docs, nil
@@ -55,7 +55,7 @@ func (c *documentSet) withProject(docs []*spec.SandboxSpec, cwd string) ([]*spec
 	return append(docs, p.doc), nil
 }
 
-// placeProject puts the project's own spec into docs as it counts.
+// placeProject puts the project's own spec in its place among docs.
 func (c *documentSet) placeProject(docs []*spec.SandboxSpec) (placed []*spec.SandboxSpec, err error) {
 	if c.project == nil {
 		return docs, nil
@@ -71,8 +71,8 @@ func (c *documentSet) placeProject(docs []*spec.SandboxSpec) (placed []*spec.San
 	return placed, nil
 }
 
-// helped adds to an error of the documents what helps where the project's own spec asks
-// for too much.
+// helped adds to an error in the documents a hint for a project's own spec that asks for
+// too much.
 func (c *documentSet) helped(err error) error {
 	if c.project == nil || c.project.trusted {
 		return err
@@ -80,7 +80,7 @@ func (c *documentSet) helped(err error) error {
 	return project.Helped(err, c.project.file.Path())
 }
 
-// trusts is where the caller's trust is kept.
+// trusts returns the store of trusted project specs.
 func (c *typed) trusts() project.Store {
 	s := project.Store{UID: getuid()}
 	if state := c.state(); state != "" {
@@ -93,8 +93,8 @@ func (c *typed) state() string {
 	return wrap.StateDir(sys.Variable(c.environ, "XDG_STATE_HOME"), c.home())
 }
 
-// projectFile is the spec that sbx trust is asked about, and its path, which is known
-// where the file is gone, too.
+// projectFile returns the path of the spec that sbx trust is about, also if the file is
+// gone, and a function that reads it.
 func (c *typed) projectFile() (path string, find func() (*project.File, error), err error) {
 	cwd, err := sys.Getwd()
 	if err != nil {

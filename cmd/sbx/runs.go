@@ -25,7 +25,7 @@ func runsVerb() verb {
 			{name: "dry-run", help: "prune: say what would be removed, and remove nothing"}}}
 }
 
-// runRuns is `sbx runs`.
+// runRuns implements `sbx runs`.
 func runRuns(c *call) int {
 	state := audit.StateDir(c.environ, c.home())
 	switch {
@@ -58,7 +58,7 @@ func runRuns(c *call) int {
 	return exitOK
 }
 
-// prune is `sbx runs prune`.
+// prune implements `sbx runs prune`.
 func (c *typed) prune(state string) int {
 	old, err := c.old(time.Now())
 	if err != nil {
@@ -125,7 +125,7 @@ func (c *typed) old(now time.Time) (audit.Old, error) {
 	return audit.Old{Before: now.Add(-age)}, nil
 }
 
-// counted is a number of things: 1 run, 2 runs.
+// counted returns a number with its noun: 1 run, 2 runs.
 func counted(n int, thing string) string {
 	if n != 1 {
 		thing += "s"

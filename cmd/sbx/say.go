@@ -9,16 +9,15 @@ import (
 	"sbx/wrap/launch"
 )
 
-// streams are the descriptors that a verb reads and writes. This file is the
-// one place of sbx that prints. On stderr every line begins with "sbx: ", in
-// lower case and without a full stop; stdout is for what was asked for, and
-// under exec for the command alone.
+// streams are the descriptors that a command of sbx reads and writes. Only this file
+// prints. On stderr every line begins with "sbx: ", in lower case and without a full stop;
+// stdout has the requested output only and, under exec, the command's.
 type streams struct {
 	in, out, err int
 	voice        *linePrinter // while a command runs
 }
 
-// say writes lines for the person to stderr.
+// say writes lines for a person to stderr.
 func (s streams) say(text string) {
 	all := ""
 	for _, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
@@ -34,20 +33,20 @@ func (s streams) say(text string) {
 // print writes to stdout.
 func (s streams) print(text string) bool { return sys.WriteAll(s.out, text) }
 
-// problem tells a refusal.
+// problem prints a problem.
 func (s streams) problem(p *spec.Problem) {
 	for _, line := range spec.Told(p) {
 		s.say(line)
 	}
 }
 
-// misused says what is wrong with a command line, and is the exit status.
+// misused prints an error in the command line, and returns the exit status.
 func (s streams) misused(text string) int {
 	s.say(text)
 	return exitUsage
 }
 
-// failed tells an error, and is the exit status.
+// failed prints an error, and returns the exit status.
 func (s streams) failed(err error) int {
 	if usage, ok := err.(usageError); ok {
 		return s.misused(string(usage))
@@ -58,5 +57,5 @@ func (s streams) failed(err error) int {
 	return exitFailed
 }
 
-// quoteJSON is s as a JSON string.
+// quoteJSON returns s as a JSON string.
 func quoteJSON(s string) string { return string(doc.AppendShown(nil, s)) }

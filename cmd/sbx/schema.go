@@ -7,7 +7,7 @@ import (
 	"sbx/spec"
 )
 
-// runSchema is `sbx schema`.
+// runSchema implements `sbx schema`.
 func runSchema(c *call) int {
 	which := "spec"
 	if len(c.rest) > 0 {

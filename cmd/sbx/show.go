@@ -22,7 +22,7 @@ func showVerb() verb {
 			{name: "compare", help: "how the second of two records differs from the first"}}}
 }
 
-// runShow is `sbx show`.
+// runShow implements `sbx show`.
 func runShow(c *call) int {
 	usual := []string{"last"}
 	if c.has("compare") {
@@ -38,7 +38,7 @@ func runShow(c *call) int {
 	var views []audit.View
 	var text []byte
 	for _, name := range names {
-		if name == "" { // of which every id is a continuation
+		if name == "" { // "" would be a prefix of every id
 			return c.std.misused("show: want ID, FILE, last or -N, and not \"\"")
 		}
 		b, view, _, err := audit.Load(audit.StateDir(c.environ, c.home()), name)
@@ -51,7 +51,7 @@ func runShow(c *call) int {
 	return exitOK
 }
 
-// oneForm refuses two forms at once.
+// oneForm rejects two output formats at once.
 func (c *typed) oneForm() error {
 	var forms []string
 	for _, f := range c.flags {
@@ -68,7 +68,7 @@ func (c *typed) oneForm() error {
 	return nil
 }
 
-// shown is a record, or two, in the form that was asked for.
+// shown returns one or two records in the requested format.
 func (c *call) shown(text []byte, views []audit.View) string {
 	switch {
 	case c.has("compare") && c.has("json"):
@@ -91,8 +91,8 @@ func (c *call) shown(text []byte, views []audit.View) string {
 	return show.Text(views[0], c.colour())
 }
 
-// colour tells whether stdout shows colours: FORCE_COLOR, then NO_COLOR and
-// TERM=dumb, then whether it is a terminal.
+// colour reports whether stdout gets colours, by FORCE_COLOR, then NO_COLOR and TERM=dumb,
+// then whether it is a terminal.
 func (c *typed) colour() bool {
 	switch {
 	case sys.Variable(c.environ, "FORCE_COLOR") != "":

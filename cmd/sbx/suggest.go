@@ -25,7 +25,7 @@ func specVerb() verb {
 			{name: "json", help: "one JSON object"}}}
 }
 
-// runSpec is `sbx spec`.
+// runSpec implements `sbx spec`.
 func runSpec(c *call) int {
 	if len(c.rest) == 0 || c.rest[0] != "suggest" || len(c.rest) > 2 {
 		return c.std.misused("spec: want suggest and at most one run: sbx spec suggest last")
@@ -52,8 +52,8 @@ func runSpec(c *call) int {
 	return exitOK
 }
 
-// suggest reads a run's record, and finds the spec that it lacked. named is
-// that run once there are later ones: by its id, but for a file, which can say any.
+// suggest reads a run's record, and finds the spec that the run would have needed. named
+// names that run for later: by its id or, since a file may contain any id, by its file.
 func (c *call) suggest(name string) (found run.Suggestion, named string, err error) {
 	var folder int
 	if c.has("write") {
@@ -83,7 +83,7 @@ func (c *call) suggest(name string) (found run.Suggestion, named string, err err
 	return found, name, err
 }
 
-// again is a run that was, as it would be on this host now.
+// again is a recorded run as it would be on this host now.
 type again struct {
 	*call
 	argv      []string
@@ -96,7 +96,7 @@ type recorded struct {
 	asked *audit.Asked
 }
 
-// recorded reads what a record says was asked for. at is where the record stands.
+// recorded reads from a record what the run was asked to do. at is the path of the record.
 func (c *call) recorded(view audit.View, at string) (*recorded, error) {
 	asked, err := audit.AskedOf(view)
 	if err != nil {
@@ -117,12 +117,12 @@ func (c *call) recorded(view audit.View, at string) (*recorded, error) {
 	return r, nil
 }
 
-// last is the document that may be changed.
+// last returns the document that may be changed.
 func (r *again) last() *spec.SandboxSpec { return r.documents[len(r.documents)-1] }
 
-// with is the run with another last document.
+// with returns the run with another last document.
 func (r *again) with(last *spec.SandboxSpec) (*execution, error) {
-	r.rest = r.argv // without what an agent was told
+	r.rest = r.argv // without the flags that sbx added for an agent
 	x := newExecution(r.call)
 	x.Counter = wrap.CounterAuto
 	first := r.documents[:len(r.documents)-1]
@@ -130,7 +130,7 @@ func (r *again) with(last *spec.SandboxSpec) (*execution, error) {
 	return x, x.resolveAsk()
 }
 
-// ask is what is asked for with another last document.
+// ask returns the run's Ask with another last document.
 func (r *again) ask(last *spec.SandboxSpec) (*run.Ask, error) {
 	x, err := r.with(last)
 	return x.Ask, err
@@ -144,7 +144,7 @@ func (r *recorded) suggest() (run.Suggestion, error) {
 	return run.Suggest(a, denials(r.asked.Violations), false, r.ask)
 }
 
-// beside is what a page shows beside the record.
+// beside returns what a page shows in addition to the record.
 func (r *recorded) beside() (more show.Beside) {
 	x, err := r.with(r.last())
 	if err == nil {
@@ -172,7 +172,8 @@ func denials(list []audit.Violation) (all []run.Denied) {
 	return all
 }
 
-// suggestionText is the changes, what each is for, and what none allows.
+// suggestionText lists the changes with their reasons, and the denials that no line
+// allows.
 func suggestionText(s *run.Suggestion) string {
 	var b strings.Builder
 	for _, change := range s.Changes {
@@ -211,7 +212,7 @@ func deniedText(d *run.Denied) string {
 	return text
 }
 
-// suggestionJSON is {spec, changes: [{field, value, gone, for, target}], left}.
+// suggestionJSON returns {spec, changes: [{field, value, gone, for, target}], left}.
 func suggestionJSON(s *run.Suggestion) string {
 	w := &doc.Writer{}
 	w.Open('{')

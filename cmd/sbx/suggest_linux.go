@@ -12,7 +12,7 @@ import (
 	"sbx/spec"
 )
 
-// enter makes a directory the current one.
+// enter changes the current directory.
 func enter(folder string) error {
 	if err := unix.Chdir(folder); err != nil {
 		return &spec.Problem{On: folder, Do: "go where the command ran", Why: err.Error()}
@@ -20,8 +20,8 @@ func enter(folder string) error {
 	return nil
 }
 
-// folderOfNew opens the directory of a file that is to be made, to which no link leads that
-// an earlier command may have left.
+// folderOfNew opens the directory of a file that is to be created. It refuses a path with
+// a link that an earlier command may have left.
 func (c *documentSet) folderOfNew(name string) (fd int, err error) {
 	cwd, err := c.startsIn()
 	if err != nil {
@@ -48,7 +48,7 @@ func (c *documentSet) folderOfNew(name string) (fd int, err error) {
 
 func closeFolder(fd int) { _ = unix.Close(fd) }
 
-// writeNew writes a file that is not there yet.
+// writeNew writes a file that must not exist yet.
 func writeNew(folder int, name string, text []byte) error {
 	fd, err := unix.Openat(folder, path.Base(name), unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o666)
 	if err == nil {
@@ -70,7 +70,7 @@ func alreadyThere(name string) error {
 	return &spec.Problem{On: name, Do: "write the spec", Why: "it is there already", Help: "name a file that is not, and compare the two"}
 }
 
-// isIn tells whether a file's name is there in its directory.
+// isIn reports whether a name exists in a directory.
 func isIn(folder int, name string) bool {
 	return unix.Faccessat(folder, path.Base(name), unix.F_OK, unix.AT_SYMLINK_NOFOLLOW) == nil
 }

@@ -26,7 +26,7 @@ func trustVerb() verb {
 			{name: "remove", help: "withdraw the trust"}}}
 }
 
-// runTrust is `sbx trust`.
+// runTrust implements `sbx trust`.
 func runTrust(c *call) int {
 	if len(c.rest) > 1 || c.has("list") && (c.has("remove") || len(c.rest) > 0) {
 		return c.std.misused("trust: one PATH, or --list")
@@ -86,8 +86,8 @@ func (c *documentSet) trust() error {
 	return nil
 }
 
-// beyondDefault lists the fields by which a project's spec asks for more than it could
-// have without trust.
+// beyondDefault lists the fields by which a project's spec asks for more than it may have
+// without trust.
 func (c *documentSet) beyondDefault(file *project.File, doc *spec.SandboxSpec) (more []string, err error) {
 	placed, err := file.Place(doc, c.home(), false, true)
 	if err != nil {

@@ -32,7 +32,7 @@ var noProjectSpec = flag{name: "no-project-spec", help: "leave the project's own
 
 func withSpec(more ...flag) []flag { return append(append([]flag{}, specFlags...), more...) }
 
-// table lists the verbs in the order of the help.
+// table lists the commands in the order of the help.
 func table() []verb {
 	return []verb{
 		{name: "exec", also: "run", args: "[--] command [args]", run: runExec,
@@ -129,7 +129,7 @@ func table() []verb {
 	}
 }
 
-// later are the verbs that come later.
+// later are the names that are reserved for future commands.
 var later = []string{"selftest", "broker", "oci"}
 
 func find(name string) *verb {
@@ -142,7 +142,7 @@ func find(name string) *verb {
 	return nil
 }
 
-// names are the verb's own name and the other that it has.
+// names returns the command's own name and its second name.
 func (v *verb) names() []string {
 	if v.also == "" {
 		return []string{v.name}

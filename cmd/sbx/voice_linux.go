@@ -10,23 +10,23 @@ import (
 	"sbx/wrap/launch"
 )
 
-// linePrinter says what is to be said while a command runs: from a thread of its own,
-// since the command can keep whoever writes to the same terminal or pipe waiting
-// for as long as it likes, and the supervisor has limits to hold. While the command has
-// the terminal's keys to itself, as programs that fill the screen do, the lines are kept:
-// there they would be written over, and be gone with the screen.
+// linePrinter prints lines while a command runs. It prints from a thread of its own: the
+// command can block writes to its terminal or pipe for any time, and the supervisor must
+// enforce limits meanwhile. While the terminal is in raw mode, as full-screen programs set
+// it, the lines are kept: the program would overwrite them, and they would disappear with
+// its screen.
 type linePrinter struct {
 	mu    sync.Mutex
 	lines []string
-	lost  int  // lines that found no place
-	said  int  // an eventfd, readable when all is said; 0 before the first line
-	busy  bool // a thread says what there is
-	over  bool // the command is: nothing is kept any more
-	stuck bool // nobody waits for that any more
+	lost  int  // lines that did not fit into the buffer
+	said  int  // an eventfd that is readable when all lines are printed; 0 before the first line
+	busy  bool // a thread is printing
+	over  bool // the command has ended: no line is kept any more
+	stuck bool // printing has blocked, and nobody waits for it any more
 }
 
-// The bounds of what waits to be said, and of how long a line is waited for, so
-// that it stands before what the command says next.
+// The size of the buffer, and how long the supervisor waits for a line to be printed, so
+// that it comes before the command's next output.
 const (
 	maxUnsaid = 1000
 	attentive = 200 // milliseconds
@@ -50,7 +50,7 @@ func (v *linePrinter) say(fd int, lines string) {
 	}
 }
 
-// begin has a thread say what there is, unless one does or it is to be kept.
+// begin starts a thread that prints, unless one is printing or the lines are to be kept.
 func (v *linePrinter) begin(fd int) {
 	if v.busy || v.keeps(fd) {
 		return
@@ -60,7 +60,8 @@ func (v *linePrinter) begin(fd int) {
 	go launch.Unstopped(func() { v.speak(fd) })
 }
 
-// keeps tells whether there is nothing to say by now: the terminal gives keys one by one.
+// keeps reports whether the lines are to be kept: there are none, or the terminal is in
+// raw mode.
 func (v *linePrinter) keeps(fd int) bool {
 	if len(v.lines) == 0 || v.over {
 		return len(v.lines) == 0
@@ -90,14 +91,15 @@ func (v *linePrinter) renew() {
 	var err error
 	if v.said <= 0 {
 		if v.said, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
-			v.said = -1 // and each line is waited for to the end
+			v.said = -1 // without it, every line is waited for until it is printed
 		}
 	}
 	var n [8]byte
 	_, _ = unix.Read(v.said, n[:])
 }
 
-// isSaid waits a while for all to be said: by no timer of Go's, which wants a thread.
+// isSaid waits a while until all lines are printed. It does not use a timer of Go, which
+// would start a thread.
 func (v *linePrinter) isSaid() bool {
 	pf := []unix.PollFd{{Fd: int32(v.said), Events: unix.POLLIN}}
 	n, err := unix.Poll(pf, attentive)
@@ -113,8 +115,8 @@ func (v *linePrinter) isBusy() bool {
 	return v.busy
 }
 
-// finish waits until all is said, however long that takes: the command is over,
-// and its record is written. A terminal whose output the command has held goes on.
+// finish waits without limit until all lines are printed: the command is over, and its
+// record is written. If the command has stopped the terminal's output, finish resumes it.
 func (s *streams) finish() {
 	v := s.voice
 	s.voice = nil

@@ -21,13 +21,13 @@ func watchVerb() verb {
 		example: "sbx watch last"}
 }
 
-// watchEvery is how often the record is looked at.
+// watchEvery is the interval at which the record is read.
 const watchEvery = 300 * time.Millisecond
 
-// startsWithin is how long a run is waited for that is only about to start.
+// startsWithin is how long to wait for a run that is about to start.
 const startsWithin = time.Second
 
-// awaitRun waits, where the last run is over or there is none, for another to begin.
+// awaitRun waits for a run to begin, if the last run is over or there is none.
 func (c *call) awaitRun() {
 	for end, over := time.Now().Add(startsWithin), ""; ; time.Sleep(startsWithin / 20) {
 		_, view, _, err := audit.Load(audit.StateDir(c.environ, c.home()), "last")
@@ -42,7 +42,7 @@ func (c *call) awaitRun() {
 	}
 }
 
-// runWatch is `sbx watch`.
+// runWatch implements `sbx watch`.
 func runWatch(c *call) int {
 	name := "last"
 	if len(c.rest) > 0 {
@@ -64,7 +64,7 @@ func runWatch(c *call) int {
 		if err != nil {
 			return c.std.failed(err)
 		}
-		if at != name { // and not the next that is the last
+		if at != name { // and do not change to a later run
 			name = view.ID()
 		}
 		text := tail.Next(view, c.colour())
@@ -79,7 +79,7 @@ func runWatch(c *call) int {
 			return exitOK
 		}
 		if text != "" && !c.std.print(text) {
-			return exitFailed // nobody reads it
+			return exitFailed // the reader has gone
 		}
 		time.Sleep(watchEvery)
 	}

@@ -15,7 +15,7 @@ import (
 	"sbx/wrap/outer"
 )
 
-// runWrap is `sbx wrap`: a command line is rewritten, and nothing is run.
+// runWrap implements `sbx wrap`, which rewrites a command line and runs nothing.
 func runWrap(c *call) int {
 	name := c.value("wrapper")
 	switch {
@@ -57,9 +57,9 @@ func runWrap(c *call) int {
 	return c.wrapLine()
 }
 
-// wrapLine prints the line that runs the command, for a shell.
+// wrapLine prints, for a shell, the line that runs the command.
 func (c *call) wrapLine() int {
-	inv := outer.Invocation{Cmd: c.rest[0], Args: c.rest[1:], Env: c.environ} // it starts where the spec says
+	inv := outer.Invocation{Cmd: c.rest[0], Args: c.rest[1:], Env: c.environ} // the spec decides where it starts
 	w := wrapping{call: c, unlisted: true}
 	out, audit, err := w.wrap(&inv)
 	if err != nil {
@@ -74,8 +74,9 @@ func (c *call) wrapLine() int {
 	return exitOK
 }
 
-// envArgs is the start of a line that makes the environment what it is to be:
-// env(1), or nothing where it is the same. No value of the caller's is shown.
+// envArgs returns the beginning of a line that sets the environment: env(1) with
+// arguments, or nothing if the environment is unchanged. It shows no value of the caller's
+// variables.
 func envArgs(have, want []string) []string {
 	args := []string{"env"}
 	for _, v := range have {
@@ -95,36 +96,35 @@ func envArgs(have, want []string) []string {
 	return args
 }
 
-// answerProblem prints the error object of a command that could not be wrapped.
+// answerProblem prints the error object for a command that could not be wrapped.
 func (c *typed) answerProblem(err error, status int) int {
 	c.std.print(string(appendProblem(nil, err)) + "\n")
 	return status
 }
 
-// wrapping makes wrappers for invocations, and keeps them for a while: a server's
-// invocations often differ in their arguments alone.
+// wrapping makes wrappers for invocations. It caches them, since a server's invocations
+// often differ only in their arguments.
 type wrapping struct {
 	*call
-	made     map[string]readyWrapper // by what of an invocation they are made for
-	sources  []string                // the files that made the spec
-	unlisted bool                    // no audit is shown
+	made     map[string]readyWrapper // by wrapperKey
+	sources  []string                // the files that the spec was read from
+	unlisted bool                    // the output has no audit
 }
 
-// readyWrapper is a wrapper as it was made.
+// readyWrapper is a cached wrapper.
 type readyWrapper struct {
 	answers *outer.Answers
 	at      time.Time
 }
 
-// How many wrappers are kept, and how long: what stands in the directories changes, and
-// a name that is protected must not stay open for longer.
+// The size of the cache and how long an entry is valid. The directories change, and a new
+// protected name must not stay unprotected for longer.
 const (
 	keptWrappers = 256
 	keptFor      = time.Second
 )
 
-// answer appends the answer to one invocation, and gives the exit status that it
-// stands for.
+// answer appends the answer to one invocation, and returns the exit status for it.
 func (w *wrapping) answer(dst []byte, name string, text []byte) ([]byte, int) {
 	inv, hasEnv, err := outer.DecodeInvocation(name, text)
 	if err != nil {
@@ -146,8 +146,8 @@ func (w *wrapping) answer(dst []byte, name string, text []byte) ([]byte, int) {
 	return dst, exitOK
 }
 
-// own is the environment of sbx itself, as getenv(3) finds it: an object has no
-// name twice.
+// own returns the environment of sbx itself without duplicates, since an object must not
+// have a name twice; getenv(3) finds the same values.
 func (w *wrapping) own() []string {
 	seen := make(map[string]bool, len(w.environ))
 	return slices.DeleteFunc(slices.Clone(w.environ), func(v string) bool {
@@ -158,7 +158,7 @@ func (w *wrapping) own() []string {
 	})
 }
 
-// ready is a wrapper for the invocation.
+// ready returns a wrapper for the invocation.
 func (w *wrapping) ready(inv *outer.Invocation) (readyWrapper, error) {
 	key := wrapperKey(inv)
 	now := time.Now()
@@ -176,7 +176,7 @@ func (w *wrapping) ready(inv *outer.Invocation) (readyWrapper, error) {
 	return w.made[key], nil
 }
 
-// wrap rewrites one invocation, of which no answer is made.
+// wrap rewrites one invocation.
 func (w *wrapping) wrap(inv *outer.Invocation) (out outer.Invocation, audit outer.Audit, err error) {
 	if w.value("wrapper") == "oci" {
 		return w.bundle(inv)
@@ -190,7 +190,7 @@ func (w *wrapping) wrap(inv *outer.Invocation) (out outer.Invocation, audit oute
 	return out, audit, err
 }
 
-// wrapperKey is what of an invocation a wrapper depends on, as a key.
+// wrapperKey encodes everything in an invocation that its wrapper depends on.
 func wrapperKey(inv *outer.Invocation) string {
 	key := inv.Cwd
 	for _, m := range inv.Mounts {
@@ -199,8 +199,8 @@ func wrapperKey(inv *outer.Invocation) string {
 	return key
 }
 
-// make makes the wrapper for an invocation. The Lacks are what of the invocation's
-// directories it does not show.
+// make makes the wrapper for an invocation. The Lacks are the directories of the
+// invocation that it does not show.
 func (w *wrapping) make(inv *outer.Invocation) (outer.Wrapper, []outer.Lack, error) {
 	ask, left, err := w.ask(inv)
 	var of outer.Wrapper
@@ -214,7 +214,7 @@ func (w *wrapping) make(inv *outer.Invocation) (outer.Wrapper, []outer.Lack, err
 	return of, left, nil
 }
 
-// ask is what a wrapper is made from, from the documents to the host.
+// ask returns what a wrapper is made from: the resolved documents and the host.
 func (w *wrapping) ask(inv *outer.Invocation) (outer.Ask, []outer.Lack, error) {
 	cwd := inv.Cwd
 	if cwd == "" {
@@ -234,8 +234,8 @@ func (w *wrapping) ask(inv *outer.Invocation) (outer.Ask, []outer.Lack, error) {
 	return outer.Ask{Resolved: r, Host: &host, Image: w.value("image"), Mounts: inv.Mounts, Sources: w.sources, Unlisted: w.unlisted}, left, nil
 }
 
-// probe is the host with the one tool that matters; sbx, where PATH may not lead,
-// has it as `sbx exec` will.
+// probe examines the host, and looks for the tool of the wrapper only. The wrapper sbx
+// names this program itself, since PATH may not have it.
 func (c *typed) probe(r *spec.Resolved, program string) wrap.Host {
 	tools := outer.ToolsOf(c.value("wrapper"))
 	found, _ := host.LookUp(program, r)
@@ -247,7 +247,7 @@ func (c *typed) probe(r *spec.Resolved, program string) wrap.Host {
 	return host.ProbeFor(r, tools, found.Files()...)
 }
 
-// resolveFor is what the documents and the invocation's directories come to.
+// resolveFor resolves the documents together with the invocation's directories.
 func (w *wrapping) resolveFor(inv *outer.Invocation, cwd string) (r *spec.Resolved, left []outer.Lack, err error) {
 	c := *w.call
 	c.startDir, c.agent, c.chosen, c.made = cwd, agent.Command{}, w.chosen, nil

@@ -12,8 +12,8 @@ import (
 	"sbx/wrap/outer"
 )
 
-// bundle writes the bundle of an invocation, and gives the line by which runc
-// runs it; crun takes the same.
+// bundle writes an OCI bundle for an invocation, and returns the line by which runc, or
+// crun, runs it.
 func (w *wrapping) bundle(inv *outer.Invocation) (out outer.Invocation, audit outer.Audit, err error) {
 	dir := w.value("bundle")
 	if dir == "" {
@@ -54,7 +54,7 @@ func (w *wrapping) answerBundle(dst []byte, inv *outer.Invocation) ([]byte, int)
 	return outer.AppendAnswer(dst, &out, &audit), exitOK
 }
 
-// containerID is a name for the container of a bundle, as runtimes take it.
+// containerID returns a name for the container of a bundle that runtimes accept.
 func containerID(dir string) string {
 	name := strings.TrimRight(dir, "/")
 	name = name[strings.LastIndexByte(name, '/')+1:]
@@ -66,8 +66,8 @@ func containerID(dir string) string {
 	}, name)
 }
 
-// writeBundle makes the directory, rootfs in it and config.json last: a runtime that
-// finds that finds all of it.
+// writeBundle creates the directory, then rootfs in it and config.json last: a runtime
+// that finds config.json finds a complete bundle.
 func writeBundle(dir string, b *outer.Bundle) error {
 	fail := func(on string, err error) error {
 		return &spec.Problem{On: on, Do: "write the bundle", Why: err.Error(), Help: "name a directory that is not there yet, or is empty"}
@@ -76,7 +76,7 @@ func writeBundle(dir string, b *outer.Bundle) error {
 		return fail(dir, err)
 	}
 	root := dir + "/rootfs"
-	if err := unix.Mkdir(root, 0o755); err != nil { // also where one is there, which may hold anything
+	if err := unix.Mkdir(root, 0o755); err != nil { // an error if it exists, since it may contain anything
 		return fail(root, err)
 	}
 	for i := range b.Root {
@@ -91,7 +91,7 @@ func writeBundle(dir string, b *outer.Bundle) error {
 			return fail(root+n.Path, err)
 		}
 	}
-	// Of the caller's alone: the environment is in it.
+	// Only the caller may read it: it contains the environment.
 	fd, err := unix.Open(dir+"/config.json", unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return fail(dir+"/config.json", err)

@@ -9,13 +9,13 @@ import (
 	"sbx/wrap/outer"
 )
 
-// badFolders are the directories of an invocation that are none on this host: it is the
-// invocation that is bad then, and no spec.
+// badFolders are the directories of an invocation that do not exist on this host: then the
+// invocation is invalid, not the spec.
 type badFolders struct{ spec.Problems }
 
 func (e badFolders) Unwrap() error { return e.Problems }
 
-// wrapStatus is the exit status of what could not be wrapped.
+// wrapStatus returns the exit status for a command that could not be wrapped.
 func wrapStatus(err error) int {
 	if bad := (badFolders{}); errors.As(err, &bad) {
 		return exitUsage
@@ -23,10 +23,10 @@ func wrapStatus(err error) int {
 	return exitFailed
 }
 
-// checkFolders refuses mounts of what is no directory, which would otherwise be told
-// by fields of a document that the caller never wrote, or not at all.
+// checkFolders rejects mounts of paths that are not directories. Otherwise the error would
+// name fields of a document that the caller never wrote, or there would be none.
 func (c *typed) checkFolders(mounts []outer.DirMount, paths spec.Paths) error {
-	if c.value("wrapper") == "none" { // which shows them nowhere
+	if c.value("wrapper") == "none" { // this wrapper ignores the mounts
 		return nil
 	}
 	var bad badFolders
@@ -49,7 +49,8 @@ func (c *typed) checkFolders(mounts []outer.DirMount, paths spec.Paths) error {
 	return bad
 }
 
-// byItsFields tells of the working directory that an invocation names by that name.
+// byItsFields renames the field of an error to the invocation's name for its working
+// directory.
 func byItsFields(err error, inv *outer.Invocation) error {
 	if err == nil || inv.Cwd == "" {
 		return err
@@ -62,8 +63,7 @@ func byItsFields(err error, inv *outer.Invocation) error {
 	return badFolders{spec.Problems{{Field: "cwd", On: inv.Cwd, Do: "start in it", Why: all[0].Why, Help: help}}}
 }
 
-// resolveDefault is what an invocation's directories come to where no document says
-// anything.
+// resolveDefault resolves an invocation's directories without any document.
 func (c *documentSet) resolveDefault(inv *outer.Invocation, cwd string) (r *spec.Resolved, left []outer.Lack, err error) {
 	doc := &spec.SandboxSpec{Source: spec.Source{Name: defaultName}}
 	if c.value("wrapper") != "none" {

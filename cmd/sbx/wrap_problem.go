@@ -5,8 +5,8 @@ import (
 	"sbx/spec"
 )
 
-// appendProblem appends {"error": {field, on, reason, help}, "problems": [all of
-// them]} on one line.
+// appendProblem appends, on one line, {"error": {field, on, reason, help}, "problems":
+// [all of them]}.
 func appendProblem(dst []byte, err error) []byte {
 	all := spec.AsProblems(err)
 	w := &doc.Writer{B: dst}
@@ -23,7 +23,7 @@ func writeProblems(w *doc.Writer, all spec.Problems) {
 	doc.Values(w, "problems", all, func(p **spec.Problem) { writeProblem(w, *p) })
 }
 
-// writeProblem writes a problem as a program reads it.
+// writeProblem writes a problem for a program.
 func writeProblem(w *doc.Writer, p *spec.Problem) {
 	reason := "cannot " + p.Do
 	if p.Why != "" {

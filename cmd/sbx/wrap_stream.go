@@ -9,16 +9,15 @@ import (
 	"sbx/spec"
 )
 
-// maxLine is the longest line of a stream, as long as a document may be; maxUnsent
-// is how much is kept of the answers to lines that came at once.
+// maxLine is the maximum length of a line, the same as of a document; maxUnsent is the
+// size at which answers to lines that came together are sent.
 const (
 	maxLine   = 1 << 20
 	maxUnsent = 256 << 10
 )
 
-// wrapStream answers each line of stdin with a line, in order, as they come.
-// Lines without an invocation are answered as well: a server that waits for an
-// answer must get one.
+// wrapStream answers each line of stdin with a line, in the same order. It also answers
+// lines that are not invocations, so that a server that waits for an answer gets one.
 func (c *call) wrapStream() int {
 	w := wrapping{call: c}
 	in := lines{fd: c.std.in}
@@ -27,7 +26,7 @@ func (c *call) wrapStream() int {
 		text, found := in.next()
 		if !found || len(out) > maxUnsent {
 			if len(out) > 0 && !sys.WriteAll(c.std.out, out) {
-				return exitOK // nobody reads any more
+				return exitOK // the reader has gone
 			}
 			out = out[:0]
 		}
@@ -52,7 +51,7 @@ func (c *call) wrapStream() int {
 	}
 }
 
-// inLine tells of problems with a line of a stream by which it is.
+// inLine adds the number of a stream's line to problems with it.
 func (w *wrapping) inLine(name string, err error) error {
 	if !w.has("stream") {
 		return err
@@ -70,18 +69,18 @@ func (w *wrapping) inLine(name string, err error) error {
 	return all
 }
 
-// lines takes a stream apart, holding a line of it at most.
+// lines splits a stream, and holds at most one line of it.
 type lines struct {
 	fd     int
-	buf    []byte // what is read and not taken: buf[from:]
+	buf    []byte // buf[from:] has been read and not returned
 	from   int
-	number int  // of the line that next gave
-	inside bool // of a line that is too long, and told of
+	number int  // the number of the line that next returned
+	inside bool // inside of a line that is too long and was reported
 	ended  bool
 }
 
-// next is the next line that is there, without its end; nil for one that is too
-// long, which is told once, without waiting for its end.
+// next returns the next complete line without its end. It returns nil for a line that is
+// too long, once, before the end of that line.
 func (l *lines) next() (text []byte, found bool) {
 	for {
 		rest := l.buf[l.from:]
@@ -103,7 +102,7 @@ func (l *lines) next() (text []byte, found bool) {
 		default:
 			l.from += i + 1
 		}
-		if l.inside { // the end of the long one
+		if l.inside { // the end of the long line
 			l.inside = false
 			continue
 		}
@@ -115,7 +114,7 @@ func (l *lines) next() (text []byte, found bool) {
 	}
 }
 
-// more reads on; false at the end of the stream.
+// more reads on; it returns false at the end of the stream.
 func (l *lines) more() (bool, error) {
 	if l.ended {
 		return false, nil

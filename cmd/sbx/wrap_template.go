@@ -5,8 +5,8 @@ import (
 	"sbx/wrap/outer"
 )
 
-// wrapTemplate prints what another program needs to wrap by itself. On stdin is
-// {cwd, mounts}, the directories of the invocations to come.
+// wrapTemplate prints a template by which another program wraps commands itself. stdin has
+// {cwd, mounts}: the directories of the invocations to come.
 func (c *call) wrapTemplate() int {
 	text, err := spec.ReadFD(c.std.in, "stdin")
 	if err != nil {
