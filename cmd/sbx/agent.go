@@ -11,33 +11,10 @@ import (
 	"sbx/wrap"
 )
 
-// identify finds out which agent the command is, from its name or because a document says
-// so. The name does not count if a sandboxed command may have created the program: an
-// agent gets its keys and a network.
-func (c *documentSet) identify(docs []*spec.SandboxSpec, cwd string) {
-	if c.backed() { // a command that another tool runs is not watched
-		return
-	}
-	c.agent, c.unproven = agent.Identify(c.rest, c.programFile), nil
-	if c.agent.Agent != 0 {
-		if file := c.forgeable(docs, cwd); file != "" {
-			name := c.agent.Agent.String()
-			c.unproven = []string{spec.Name(file) + " is not taken for " + name + ", and gets neither its keys nor its network: a command may have put it there",
-				"hint: if it is meant, say so in the spec: {\"agent\": \"" + name + "\"}"}
-			c.agent = agent.Command{}
-		}
-	}
-	for _, d := range docs {
-		switch {
-		case !d.Agent.Set:
-		case d.Agent.Value == spec.NoAgent:
-			c.agent, c.named, c.unproven = agent.Command{}, false, nil
-		default:
-			byName := c.agent.Agent
-			c.unproven = nil
-			c.agent = agent.Named(d.Agent.Value, c.rest, c.programFile)
-			c.named = c.named || d.Agent.Value != byName
-		}
+// identify finds out which agent the command is.
+func (c *documentSet) identify(docs []*spec.SandboxSpec, in spec.Inputs) {
+	if !c.backed() { // a command that another tool runs is not watched
+		c.agent, c.named, c.unproven = run.Identify(c.rest, docs, in)
 	}
 }
 
@@ -45,93 +22,6 @@ func (c *documentSet) identify(docs []*spec.SandboxSpec, cwd string) {
 func (c *typed) agentPlace(environ []string, home, start string, typed agent.Typed) agent.Place {
 	return agent.Place{Home: home, Start: start, Typed: typed, Read: profile.Read, There: sys.Exists,
 		Get: func(name string) string { return sys.Variable(environ, name) }}
-}
-
-// forgeable returns the first of the files by which the command counts as an agent that a
-// sandboxed command may have created or replaced; "" for none.
-func (c *documentSet) forgeable(docs []*spec.SandboxSpec, cwd string) string {
-	in := c.inputs(cwd)
-	in.Job = c.job()
-	trees := spec.TreesOf(in, docs...)
-	var paths []string
-	for _, name := range c.agent.By {
-		path := c.programPath(name)
-		if strings.Contains(name, "/") && name[0] != '/' && path != "" && !c.installed(path) {
-			return path
-		}
-		paths = append(paths, path)
-	}
-	for _, name := range c.agent.Near {
-		for dir := cwd; dir != ""; dir = dir[:strings.LastIndexByte(dir, '/')] {
-			paths = append(paths, dir+"/"+name)
-		}
-	}
-	for _, path := range paths {
-		if path != "" && sys.Exists(path) && (trees.Holds(path) || isPublic(path)) {
-			return path
-		}
-	}
-	return ""
-}
-
-// installed reports whether a program is in a directory for programs: one of PATH or of
-// the system, or one to which the agent's name leads from there. Sandboxed commands may
-// have written to any other directory, except the current one.
-func (c *agentCommand) installed(path string) bool {
-	dir, err := spec.Real(path[:strings.LastIndexByte(path, '/')+1], spec.HostPaths{})
-	switch {
-	case err != nil:
-		return false
-	case dir == "/", dir == "/opt", strings.HasPrefix(dir, "/opt/"), wrap.Lists().System(dir):
-		return true
-	}
-	for _, on := range strings.Split(sys.Variable(c.environ, "PATH"), ":") {
-		if real, err := spec.Real(on, spec.HostPaths{}); err == nil && strings.HasPrefix(on, "/") && real == dir {
-			return true
-		}
-	}
-	file := c.programFile(c.agent.Agent.String())
-	return file != "" && file == c.programFile(path)
-}
-
-// programFile returns the file to which a program's name or path leads.
-func (c *typed) programFile(name string) string {
-	path := c.programPath(name)
-	if path == "" { // Real would take "" for the root
-		return ""
-	}
-	real, err := spec.Real(path, spec.HostPaths{})
-	if err != nil {
-		return ""
-	}
-	return real
-}
-
-// programPath returns where a program is found by its name or path; "" for nowhere.
-func (c *typed) programPath(name string) string {
-	dirs := []string{""}
-	if !strings.Contains(name, "/") {
-		dirs = strings.Split(sys.Variable(c.environ, "PATH"), ":")
-	}
-	for _, dir := range dirs {
-		path := name
-		if dir != "" {
-			path = dir + "/" + name
-		} else if !strings.Contains(name, "/") {
-			continue
-		}
-		if !strings.HasPrefix(path, "/") {
-			cwd, err := sys.Getwd()
-			if err != nil {
-				continue
-			}
-			path = cwd + "/" + strings.TrimPrefix(path, "./")
-		}
-		if sys.Exists(path) { // one system call for a directory, not one for each part of its path
-			return path
-		}
-	}
-	return ""
 }
 
 // agentNeeds returns what the command's agent needs; nil if the command is not a known
@@ -147,27 +37,12 @@ func (c *agentCommand) agentNeeds(cwd string) *spec.AgentNeeds {
 		at.Get = get
 		return agent.Hosts(c.agent.Agent, at)
 	}
-	if in := c.installedIn(); in != "" {
-		needs.Files = append(needs.Files, spec.OwnFile{Path: in, Mode: spec.OwnRead})
+	if len(c.rest) > 0 { // wrap can make a wrapper before the command is known
+		if in := run.InstalledIn(c.rest[max(c.agent.At-1, 0)], c.environ); in != "" {
+			needs.Files = append(needs.Files, spec.OwnFile{Path: in, Mode: spec.OwnRead})
+		}
 	}
 	return needs
-}
-
-// installedIn returns the directory of the agent's program and its packages; "" if every
-// sandbox shows that directory.
-func (c *agentCommand) installedIn() string {
-	if len(c.rest) == 0 { // wrap can make a wrapper before the command is known
-		return ""
-	}
-	file := c.programFile(c.rest[max(c.agent.At-1, 0)])
-	if file == "" || wrap.Lists().System(file) {
-		return ""
-	}
-	const modules = "/node_modules"
-	if i := strings.Index(file, modules+"/"); i >= 0 {
-		return file[:i+len(modules)]
-	}
-	return file
 }
 
 // instruct adds the flags to the agent's command line by which the agent follows the spec

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sbx/internal/run"
 	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/wrap"
@@ -156,42 +157,13 @@ func rungs(r *spec.Resolved, h wrap.Host) []finding {
 
 // tryRung returns why a fallback level does not work here; "" if it does.
 func tryRung(r *spec.Resolved, h wrap.Host, rung wrap.Rung) string {
-	_, why := climbTo(r, &h, func() string {
+	_, why := run.Climb(r, &h, func() string {
 		if h.Rungs[rung].State == wrap.No {
 			return h.Rungs[rung].Why
 		}
 		return ""
 	})
 	return why
-}
-
-// climbTo finds, by trying, the plan that works on this host, and notes in h what it
-// learned. why is the reason if there is none, or the reason that stop returned.
-func climbTo(r *spec.Resolved, h *wrap.Host, stop func() string) (plan *wrap.Plan, why string) {
-	prog := wrap.Program{Path: "/bin/true", Real: "/bin/true", Mapped: true}
-	for {
-		if why := stop(); why != "" {
-			return nil, why
-		}
-		plan, err := wrap.Build(r, h, wrap.Request{Argv: []string{"true"}, Program: prog})
-		if err != nil {
-			return nil, err.Error()
-		}
-		err = launch.Try(plan)
-		if err == nil {
-			return plan, ""
-		}
-		step, ok := err.(*launch.StepError)
-		if !ok {
-			return nil, err.Error()
-		}
-		if *h, ok = launch.Learn(*h, plan, step); !ok {
-			return nil, step.Error()
-		}
-		if h.Overlay.State == wrap.No {
-			host.Listings(h)
-		}
-	}
 }
 
 func answer(name string, a wrap.Answer, help string) finding {

@@ -3,6 +3,7 @@ package main
 import (
 	"strconv"
 
+	"sbx/internal/run"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/host"
@@ -20,7 +21,7 @@ func limitFindings(in spec.Inputs) []finding {
 		return nil
 	}
 	h := host.Probe(&r)
-	plan, why := climbTo(&r, &h, func() string { return "" })
+	plan, why := run.Climb(&r, &h, func() string { return "" })
 	if plan == nil {
 		return []finding{{"limits", "no", why, ""}}
 	}

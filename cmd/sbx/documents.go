@@ -135,13 +135,13 @@ func (c *documentSet) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) 
 	if docs, err = c.withProfiles(docs, cwd); err != nil {
 		return nil, err
 	}
-	c.identify(docs, cwd)
 	in := c.inputs(cwd)
+	in.Job = c.job()
+	c.identify(docs, in)
 	in.Agent = c.agentNeeds(cwd)
 	if c.mounting {
 		in.Lists.Private = nil
 	}
-	in.Job = c.job()
 	for _, f := range c.values["best-effort"] {
 		if !spec.Known(spec.Field(f)) {
 			return nil, usageError("--best-effort: no field " + spec.Word(f))

@@ -31,13 +31,6 @@ func besideAndPath(name string, environ []string) []string {
 	return list
 }
 
-// isPublic reports whether everybody may create files in the directory of path, as in
-// /tmp.
-func isPublic(path string) bool {
-	var st unix.Stat_t
-	return unix.Stat(path[:strings.LastIndexByte(path, '/')+1], &st) == nil && st.Mode&0o002 != 0
-}
-
 // sameFile reports whether two descriptors refer to the same file.
 func sameFile(a, b int) bool {
 	var s, t unix.Stat_t

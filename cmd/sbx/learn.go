@@ -8,7 +8,6 @@ import (
 	"sbx/audit"
 	"sbx/internal/doc"
 	"sbx/internal/run"
-	"sbx/internal/view"
 	"sbx/spec"
 	"sbx/wrap"
 )
@@ -89,35 +88,20 @@ func (c *call) deliver(folder int, text string) {
 func (c *call) learned(x *execution, ended *run.Ended) (found run.Suggestion, secrets []run.Denied, err error) {
 	list, _ := ended.Record.Violations.List()
 	var denied []run.Denied
-	for _, d := range append(denials(list), ended.Learned...) {
-		if x.isSecret(&d) {
+	for _, d := range append(run.Denials(list), ended.Learned...) {
+		if x.prepared.IsSecret(&d) {
 			secrets = append(secrets, d)
 		} else {
 			denied = append(denied, d)
 		}
 	}
-	slices.SortStableFunc(denied, func(a, b run.Denied) int { // the act whose line opens least comes first
-		wide := func(d *run.Denied) int {
-			if d.Action == "open for writing" {
-				return -2 * strings.Count(d.Target, "/")
-			}
-			return 1 - 2*strings.Count(d.Target, "/")
-		}
-		return wide(&a) - wide(&b)
-	})
+	run.SortDenied(denied)
 	r := again{call: c, argv: c.rest, documents: x.Documents}
 	a, err := r.ask(r.last())
 	if err == nil {
 		found, err = run.Suggest(a, denied, true, r.ask)
 	}
 	return found, secrets, err
-}
-
-// isSecret reports whether a secret was denied, and not another read-only file in a
-// secret's directory.
-func (x *execution) isSecret(d *run.Denied) bool {
-	return d.Rule == string(wrap.FieldSecrets) && (d.Target == "" || x.prepared.Plan.View.At(d.Target).Access < view.Read ||
-		x.Inputs.Lists.Secret(d.Target, x.home()))
 }
 
 // learnedText returns the spec as YAML, with a comment on the purpose of each line.
@@ -206,7 +190,7 @@ func runLater(home, path string) string {
 // deniedFiles reports whether the command was denied access to files other than secrets.
 func (x *execution) deniedFiles(all *audit.Violations) bool {
 	list, _ := all.List()
-	return slices.ContainsFunc(denials(list), func(d run.Denied) bool { return d.Kind == "filesystem" && !x.isSecret(&d) })
+	return slices.ContainsFunc(run.Denials(list), func(d run.Denied) bool { return d.Kind == "filesystem" && !x.prepared.IsSecret(&d) })
 }
 
 // commandText returns a command line as one line.

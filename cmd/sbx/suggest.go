@@ -141,7 +141,7 @@ func (r *recorded) suggest() (run.Suggestion, error) {
 	if err != nil {
 		return run.Suggestion{}, err
 	}
-	return run.Suggest(a, denials(r.asked.Violations), false, r.ask)
+	return run.Suggest(a, run.Denials(r.asked.Violations), false, r.ask)
 }
 
 // beside returns what a page shows in addition to the record.
@@ -162,14 +162,6 @@ func (r *recorded) beside() (more show.Beside) {
 		more.Spec, more.Changes = string(found.Document.AppendIndented(nil)), suggestionText(&found)
 	}
 	return more
-}
-
-func denials(list []audit.Violation) (all []run.Denied) {
-	for i := range list {
-		v := &list[i]
-		all = append(all, run.Denied{Kind: v.Kind, Program: v.Program, Action: v.Action, Target: v.Target, Rule: v.Rule, Line: v.AllowWith, Count: v.Count})
-	}
-	return all
 }
 
 // suggestionText lists the changes with their reasons, and the denials that no line

@@ -54,9 +54,6 @@ func Attend(c Container) (*Attended, error) {
 	return &Attended{x: x, inside: c.Inside}, x.count.begin()
 }
 
-// Record is the record as it is so far.
-func (a *Attended) Record() *audit.Record { return &a.x.record }
-
 // Write writes the record as it is now.
 func (a *Attended) Write() error { return a.x.sink.Write(a.x.record) }
 

@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"golang.org/x/sys/unix"
-
 	"sbx/audit"
 	"sbx/audit/guard"
-	"sbx/audit/trace"
 	outside "sbx/internal/outer"
 	"sbx/spec"
 	"sbx/wrap"
@@ -214,49 +211,6 @@ func (x *Prepared) newAdviser() *wrap.Adviser {
 // Reaching returns the line of the document that would allow items of network.allow in
 // addition; "" for none.
 func (x *Prepared) Reaching(items []string) string { return x.newAdviser().Reaching(items) }
-
-// taught learns about the host from a failed launch, so that the run can be planned again;
-// it returns the error if there is nothing to learn. A host without overlays needs the
-// names in the directories that are then assembled from mounts instead.
-func (x *planned) taught(plan *wrap.Plan, err error) error {
-	if e, ok := err.(*trace.AttachError); ok {
-		x.Host = launch.Untraceable(x.Host, untraceable(e))
-		return nil
-	}
-	step, ok := err.(*launch.StepError)
-	if !ok {
-		return err
-	}
-	next, ok := launch.Learn(x.Host, plan, step)
-	if !ok {
-		return x.stepProblem(step)
-	}
-	if next.Overlay.State != x.Host.Overlay.State || next.Layer.State != x.Host.Layer.State {
-		host.Listings(&next)
-	}
-	host.Unbounded(x.Resolved, &next)
-	x.Host = next
-	return nil
-}
-
-// stepProblem explains a failed step of the launch in terms of the spec.
-func (x *planned) stepProblem(e *launch.StepError) error {
-	p := &spec.Problem{Field: e.Step.For, On: e.Step.On, Do: "set up the sandbox (" + e.Step.Name + ")", Why: e.Errno.Error()}
-	switch unix.Errno(e.Errno) {
-	case unix.ELOOP:
-		p.Why = "a link stands there now, and none did when the path was looked up"
-	case unix.EAGAIN:
-		p.Help = "where no process can be made raise their limit (ulimit -u, TasksMax=, a container's pids limit)"
-	case unix.EROFS:
-		if e.Step.For == "network.listen" {
-			p.Help = "have the command listen at a port from 1024 on, as in \"80:8080\": the kernel's setting does not matter then"
-		}
-	case unix.ENOSPC:
-		p.Why = "a limit of the kernel is reached (" + p.Why + ")"
-		p.Help = "see /proc/sys/user/max_*_namespaces and /proc/sys/fs/mount-max"
-	}
-	return p
-}
 
 // noteUnsandboxed warns that the plan enforces nothing although the spec asks for
 // something. The documents allow that.

@@ -43,7 +43,7 @@ func (p *Prepared) Start() (*Started, error) {
 		}
 		err := x.launch()
 		if step, ok := err.(*launch.StepError); ok {
-			err = p.stepProblem(step)
+			err = stepProblem(step)
 		}
 		return x, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sbx/audit"
 	"sbx/audit/listen"
 	"sbx/internal/doc"
 	"sbx/internal/sys"
@@ -23,6 +24,35 @@ type Denied struct {
 	Opens string // the whole directory that the line opens
 	Aside bool   // the act is reported, and no line is searched for
 	Alone string // the line that would suffice if the file existed before the start
+}
+
+// Denials returns the denied acts of a record.
+func Denials(list []audit.Violation) (all []Denied) {
+	for i := range list {
+		v := &list[i]
+		all = append(all, Denied{Kind: v.Kind, Program: v.Program, Action: v.Action, Target: v.Target, Rule: v.Rule, Line: v.AllowWith, Count: v.Count})
+	}
+	return all
+}
+
+// SortDenied sorts acts by how much the lines for them open: the deepest path first, and
+// at the same depth a write to an existing file before the creation of one.
+func SortDenied(all []Denied) {
+	slices.SortStableFunc(all, func(a, b Denied) int { return a.width() - b.width() })
+}
+
+func (d *Denied) width() int {
+	if d.Action == "open for writing" {
+		return -2 * strings.Count(d.Target, "/")
+	}
+	return 1 - 2*strings.Count(d.Target, "/")
+}
+
+// IsSecret reports whether a secret was denied, and not another read-only file in a
+// secret's directory.
+func (x *Prepared) IsSecret(d *Denied) bool {
+	return d.Rule == string(wrap.FieldSecrets) && (d.Target == "" || x.Plan.View.At(d.Target).Access < view.Read ||
+		x.Inputs.Lists.Secret(d.Target, x.Inputs.Home))
 }
 
 // Suggestion is a document under which a run would not have been denied those acts.
