@@ -11,7 +11,6 @@ import (
 // building is the jobs that people do all day. Counting alone and all that is
 // watched have a bound each.
 func (b *bencher) building() []job {
-	sh := func(script string) []string { return []string{"/bin/sh", "-c", script} }
 	of := []contestant{none, uncounted, unwatched, sbx}
 	all := []struct {
 		name, what, script string

@@ -122,11 +122,17 @@ func (b *bencher) told(p place, argv []string) (time.Duration, error) {
 
 // explain runs argv once more and shows what it says on stderr.
 func (b *bencher) explain(p place, argv []string) string {
-	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = p.workspace, p.env
+	cmd := b.command(p, argv)
 	if p.uid >= 0 {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(p.uid), Gid: uint32(p.uid)}}
 	}
 	out, err := cmd.CombinedOutput()
 	return fmt.Sprintf("%s(%v)", out, err)
+}
+
+// command is argv as the caller of p would start it.
+func (b *bencher) command(p place, argv []string) *exec.Cmd {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = p.workspace, p.env
+	return cmd
 }

@@ -31,3 +31,6 @@ type bound struct {
 	on        string
 	gate, aim float64
 }
+
+// sh is the command line that runs a shell script.
+func sh(script string) []string { return []string{"/bin/sh", "-c", script} }

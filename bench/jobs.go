@@ -9,7 +9,6 @@ import (
 // jobs is the list, in the order they are run.
 func (b *bencher) jobs() ([]job, error) {
 	all := []contestant{none, bwrap, sbx}
-	sh := func(script string) []string { return []string{"/bin/sh", "-c", script} }
 	list := []job{
 		{name: "start", what: "start of /bin/true", place: b.own, argv: []string{"/bin/true"}, many: 1,
 			rounds: 200, quick: 40, of: all, base: "bwrap", on: "sbx", gate: 0.90, aim: 0.75},

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -143,11 +142,4 @@ func (b *bencher) answeredBy(j job, flags []string) (map[string]int, error) {
 		return n, nil
 	}
 	return nil, fmt.Errorf("sbx exec --timings told of no answers")
-}
-
-// command is argv as the caller of p would start it.
-func (b *bencher) command(p place, argv []string) *exec.Cmd {
-	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = p.workspace, p.env
-	return cmd
 }

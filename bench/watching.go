@@ -9,7 +9,6 @@ import (
 
 // watching is the jobs that tell what answering notifications costs.
 func (b *bencher) watching() []job {
-	sh := func(script string) []string { return []string{"/bin/sh", "-c", script} }
 	self := filepath.Join(b.own.workspace, helper)
 	counting := []contestant{none, uncounted, sbx}
 	if _, err := exec.LookPath("strace"); err == nil {

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,8 +22,7 @@ func (b *bencher) where(w io.Writer) error {
 	phases := map[string][]float64{}
 	for range rounds {
 		time.Sleep(b.settle)
-		cmd := exec.Command(b.sbx, "exec", "--timings", "--spec", b.own.spec, "--", "/bin/true")
-		cmd.Dir, cmd.Env = b.own.workspace, b.own.env
+		cmd := b.command(b.own, []string{b.sbx, "exec", "--timings", "--spec", b.own.spec, "--", "/bin/true"})
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		if err := cmd.Run(); err != nil {

@@ -50,11 +50,7 @@ func (c *agentCommand) agentNeeds(cwd string) *spec.AgentNeeds {
 func (x *execution) instruct() error {
 	a := x.agent.Agent
 	if a == 0 {
-		if !x.has("q") {
-			for _, line := range x.unproven {
-				x.std.say(line)
-			}
-		}
+		x.note(x.unproven...)
 		return nil
 	}
 	r := x.Resolved
@@ -105,11 +101,7 @@ func (x *execution) instruct() error {
 		x.rest = append(append([]string{}, x.rest[:x.agent.At]...), args...)
 		x.Argv = x.rest
 		x.verbose(a.String() + " gets " + strings.Join(flags, " "))
-		if !x.has("q") {
-			for _, s := range said {
-				x.std.say(s)
-			}
-		}
+		x.note(said...)
 	}
 	return nil
 }

@@ -15,13 +15,7 @@ import (
 // (spec.json:4:12): @npm".
 func (x *execution) asked(cause string) string {
 	field, set, _ := strings.Cut(cause, ": ")
-	if at := x.Resolved.At(spec.Field(field)); at != "" {
-		field += " (" + at + ")"
-	}
-	if set != "" {
-		field += ": " + set
-	}
-	return field
+	return x.sourceText(field, field, set)
 }
 
 // networkParts lists the rules that network.allow and network.listen expand to.

@@ -46,15 +46,20 @@ func inWords(g view.Grant) string {
 
 // because returns the line of the document, or the default, that decides a grant.
 func (x *execution) because(g view.Grant) string {
-	text := g.Because.Field
-	list, _, _ := strings.Cut(text, "[")
-	if at := x.Resolved.At(spec.Field(list)); at != "" {
-		text += " (" + at + ")"
+	list, _, _ := strings.Cut(g.Because.Field, "[")
+	return x.sourceText(g.Because.Field, list, g.Because.Why)
+}
+
+// sourceText returns the name of a source of a rule, the position of field in the
+// documents, and the reason why.
+func (x *execution) sourceText(name, field, why string) string {
+	if at := x.Resolved.At(spec.Field(field)); at != "" {
+		name += " (" + at + ")"
 	}
-	if g.Because.Why != "" {
-		text += ": " + g.Because.Why
+	if why != "" {
+		name += ": " + why
 	}
-	return text
+	return name
 }
 
 // places returns the paths of one part.

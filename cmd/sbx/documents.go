@@ -21,9 +21,9 @@ const (
 // documents reads the specs of a command line in the order in which they narrow each
 // other. If there is an error, it also returns those that it could read.
 func (c *documentSet) documents() ([]*spec.SandboxSpec, error) {
-	cwd, err := sys.Getwd()
+	cwd, err := currentDir()
 	if err != nil {
-		return nil, &spec.Problem{On: "the current directory", Do: "find it", Why: err.Error()}
+		return nil, err
 	}
 	var docs []*spec.SandboxSpec
 	for _, g := range c.given {
@@ -202,6 +202,10 @@ func (c *typed) startsIn() (string, error) {
 	if c.startDir != "" {
 		return c.startDir, nil
 	}
+	return currentDir()
+}
+
+func currentDir() (string, error) {
 	cwd, err := sys.Getwd()
 	if err != nil {
 		return "", &spec.Problem{On: "the current directory", Do: "find it", Why: err.Error()}

@@ -148,11 +148,17 @@ func (c *typed) hasSpec() bool { return c.has("spec") || c.has("spec-json") }
 
 // warn prints the warnings of the documents' readers and of the Plan.
 func (c *documentSet) warn(warnings []spec.Warning) {
-	if c.has("q") {
-		return
-	}
 	for _, w := range warnings {
-		c.std.say("warning: " + spec.Shown(w.String()))
+		c.note("warning: " + spec.Shown(w.String()))
+	}
+}
+
+// note prints lines for a person, unless -q says that none are wanted.
+func (c *typed) note(lines ...string) {
+	for _, line := range lines {
+		if !c.has("q") {
+			c.std.say(line)
+		}
 	}
 }
 

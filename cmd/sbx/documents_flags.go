@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"sbx/internal/sys"
 	"sbx/spec"
 )
 
@@ -40,9 +39,9 @@ func (c *documentSet) amendments() (all []spec.Amendment, flags []string, err er
 	if !slices.ContainsFunc(c.given, func(g given) bool { return c.verb.flag(g.name).field != "" }) {
 		return nil, nil, nil
 	}
-	cwd, err := sys.Getwd()
+	cwd, err := currentDir()
 	if err != nil {
-		return nil, nil, &spec.Problem{On: "the current directory", Do: "find it", Why: err.Error()}
+		return nil, nil, err
 	}
 	var names []string // the names in --env
 	for _, g := range c.given {

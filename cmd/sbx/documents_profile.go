@@ -173,9 +173,7 @@ func (c *documentSet) profileDocs(row *profile.Row, project, real string) ([]*sp
 	}
 	c.made = append(c.made, found.Made...)
 	for _, note := range found.Notes() {
-		if !c.has("q") {
-			c.std.say("profile " + row.Name + ": " + note)
-		}
+		c.note("profile " + row.Name + ": " + note)
 		c.chosen.Why = append(c.chosen.Why, note)
 	}
 	return row.SpecsAt(project, found), nil

@@ -48,9 +48,9 @@ func (c *call) profiles() (*profiles, error) {
 			return nil, usageError("profile: --agent wants claude, codex or gemini, not " + spec.Word(name))
 		}
 	}
-	cwd, err := sys.Getwd()
+	cwd, err := currentDir()
 	if err != nil {
-		return nil, &spec.Problem{On: "the current directory", Do: "find it", Why: err.Error()}
+		return nil, err
 	}
 	abs, _, err := profile.ProjectDir(c.value("project"), cwd, spec.HostPaths{})
 	if err != nil {
@@ -66,11 +66,7 @@ func (p *profiles) list() error {
 	if err != nil {
 		return err
 	}
-	if p.has("json") {
-		p.std.print(catalog.JSON())
-	} else {
-		p.std.print(catalog.Text())
-	}
+	p.printForm(catalog)
 	return nil
 }
 
@@ -88,13 +84,20 @@ func (p *profiles) show(name string) error {
 		return err
 	}
 	get := func(name string) string { return sys.Variable(p.environ, name) }
-	view := catalog.View(row, p.project, agent.Needs(p.agent, p.home(), get, spec.HostPaths{}), found)
-	if p.has("json") {
-		p.std.print(view.JSON())
-	} else {
-		p.std.print(view.Text())
-	}
+	p.printForm(catalog.View(row, p.project, agent.Needs(p.agent, p.home(), get, spec.HostPaths{}), found))
 	return nil
+}
+
+// printForm prints v in the form that was asked for.
+func (p *profiles) printForm(v interface {
+	JSON() string
+	Text() string
+}) {
+	if p.has("json") {
+		p.std.print(v.JSON())
+	} else {
+		p.std.print(v.Text())
+	}
 }
 
 func (p *profiles) flags(name string) error {

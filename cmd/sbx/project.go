@@ -46,9 +46,7 @@ func (c *documentSet) withProject(docs []*spec.SandboxSpec, cwd string) ([]*spec
 		name += " narrows the default spec"
 	}
 	c.project = p
-	if !c.has("q") {
-		c.std.say(name)
-	}
+	c.note(name)
 	if p.trusted {
 		c.profilesOff([]*spec.SandboxSpec{p.doc})
 	}
@@ -96,9 +94,9 @@ func (c *typed) state() string {
 // projectFile returns the path of the spec that sbx trust is about, also if the file is
 // gone, and a function that reads it.
 func (c *typed) projectFile() (path string, find func() (*project.File, error), err error) {
-	cwd, err := sys.Getwd()
+	cwd, err := currentDir()
 	if err != nil {
-		return "", nil, &spec.Problem{On: "the current directory", Do: "find it", Why: err.Error()}
+		return "", nil, err
 	}
 	named := cwd
 	if len(c.rest) == 1 {

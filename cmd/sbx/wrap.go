@@ -66,9 +66,7 @@ func (c *call) wrapLine() int {
 		return c.std.failed(err)
 	}
 	for _, l := range audit.NotHeld {
-		if !c.has("q") {
-			c.std.say(strings.TrimPrefix(string(l.Field)+": ", ": ") + "not held by " + audit.WrapperName + ": " + l.Why)
-		}
+		c.note(strings.TrimPrefix(string(l.Field)+": ", ": ") + "not held by " + audit.WrapperName + ": " + l.Why)
 	}
 	c.std.print(profile.Line(append(envArgs(c.environ, out.Env), append([]string{out.Cmd}, out.Args...)...)) + "\n")
 	return exitOK
@@ -219,8 +217,8 @@ func (w *wrapping) ask(inv *outer.Invocation) (outer.Ask, []outer.Lack, error) {
 	cwd := inv.Cwd
 	if cwd == "" {
 		var err error
-		if cwd, err = sys.Getwd(); err != nil {
-			return outer.Ask{}, nil, &spec.Problem{On: "the current directory", Do: "find it", Why: err.Error()}
+		if cwd, err = currentDir(); err != nil {
+			return outer.Ask{}, nil, err
 		}
 	}
 	if err := w.checkFolders(inv.Mounts, spec.HostPaths{}); err != nil {

@@ -27,9 +27,9 @@ func (w *wrapping) bundle(inv *outer.Invocation) (out outer.Invocation, audit ou
 	if err != nil {
 		return out, audit, err
 	}
-	cwd, err := sys.Getwd()
+	cwd, err := currentDir()
 	if err != nil {
-		return out, audit, &spec.Problem{On: "the current directory", Do: "find it", Why: err.Error()}
+		return out, audit, err
 	}
 	in := w.inputs(cwd)
 	in.Job = w.job()

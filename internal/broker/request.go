@@ -83,18 +83,10 @@ func (r *request) argument(name string) *doc.Node {
 	if n == nil || !r.tool.IsPath(name) {
 		return n
 	}
-	short := func(n *doc.Node) *doc.Node {
+	return document.Each(n, func(n *doc.Node) *doc.Node {
 		if view.Within(n.Text, r.workspace) && n.Text != r.workspace && r.workspace != "/" {
 			return doc.Str(n.Text[len(r.workspace)+1:])
 		}
 		return n
-	}
-	if n.Kind != doc.List {
-		return short(n)
-	}
-	list := &doc.Node{Kind: doc.List}
-	for _, item := range n.Items {
-		list.Items = append(list.Items, short(item))
-	}
-	return list
+	})
 }

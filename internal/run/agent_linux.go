@@ -56,9 +56,7 @@ func (x *watchedAgent) turn(n int) {
 	rule := "max_turns: " + strconv.Itoa(s.MaxTurns.Value)
 	x.record.Violations.Add(audit.Violation{Kind: "limit", At: time.Now(), Action: "begin a turn", Rule: rule, AllowWith: "max_turns: " + strconv.Itoa(n), Count: 1})
 	x.refusals++
-	if !x.Voice.Muted() {
-		x.Voice.Say(rule + ": the agent is ended; max_turns: " + strconv.Itoa(n) + " would allow one more")
-	}
+	x.Voice.tell(rule + ": the agent is ended; max_turns: " + strconv.Itoa(n) + " would allow one more")
 	x.stop("max_turns")
 }
 

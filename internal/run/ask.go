@@ -85,6 +85,13 @@ type Reporter struct {
 // parses.
 func (v *Reporter) Muted() bool { return v.Quiet || v.Mixed && !v.Explain }
 
+// tell prints text unless the reporter is muted.
+func (v *Reporter) tell(text string) {
+	if !v.Muted() {
+		v.Say(text)
+	}
+}
+
 func (v *Reporter) verbose(text string) {
 	if v.Verbose {
 		v.Say(text)

@@ -88,9 +88,7 @@ func (x *brokered) lost(why string) {
 	if x.over {
 		return
 	}
-	if !x.Voice.Muted() {
-		x.Voice.Say("broker: " + why)
-	}
+	x.Voice.tell("broker: " + why)
 	if x.record.Broker.Required {
 		x.stop("broker")
 	}

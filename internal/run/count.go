@@ -72,9 +72,7 @@ func (x *count) outerCounted() {
 		x.record.Violations.Add(audit.Violation{Kind: "command", At: x.record.EndedAt, Action: listen.Execute, Rule: rule,
 			AllowWith: "max_commands: " + strconv.Itoa(n.Value+refused), Count: refused})
 		x.refusals += refused
-		if !x.Voice.Muted() {
-			x.Voice.Say(rule + ": " + strconv.Itoa(refused) + " more were denied")
-		}
+		x.Voice.tell(rule + ": " + strconv.Itoa(refused) + " more were denied")
 	}
 }
 

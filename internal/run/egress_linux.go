@@ -84,9 +84,7 @@ func (x *egress) relayLost() {
 		for _, f := range fields {
 			x.weaken(f, why)
 		}
-		if !x.Voice.Muted() {
-			x.Voice.Say(string(fields[0]) + ": " + why)
-		}
+		x.Voice.tell(string(fields[0]) + ": " + why)
 	}
 	if x.Plan.Relay {
 		lost(ended+"nothing can be reached", "network.allow", "network")

@@ -16,7 +16,7 @@ import (
 // its keys and a network; unproven has the message about that. named is true if only a
 // document says that the command is an agent.
 func Identify(argv []string, docs []*spec.SandboxSpec, in spec.Inputs) (c agent.Command, named bool, unproven []string) {
-	file := func(name string) string { return ProgramFile(name, in.Environ) }
+	file := func(name string) string { return programFile(name, in.Environ) }
 	c = agent.Identify(argv, file)
 	if c.Agent != 0 {
 		if file := forgeable(c, docs, in); file != "" {
@@ -80,14 +80,14 @@ func installed(path string, a spec.Agent, environ []string) bool {
 			return true
 		}
 	}
-	file := ProgramFile(a.String(), environ)
-	return file != "" && file == ProgramFile(path, environ)
+	file := programFile(a.String(), environ)
+	return file != "" && file == programFile(path, environ)
 }
 
 // InstalledIn returns the directory of an agent's program and its packages; "" if every
 // sandbox shows that directory. program is the program's name or path.
 func InstalledIn(program string, environ []string) string {
-	file := ProgramFile(program, environ)
+	file := programFile(program, environ)
 	if file == "" || wrap.Lists().System(file) {
 		return ""
 	}
@@ -98,8 +98,8 @@ func InstalledIn(program string, environ []string) string {
 	return file
 }
 
-// ProgramFile returns the file to which a program's name or path leads; "" for none.
-func ProgramFile(name string, environ []string) string {
+// programFile returns the file to which a program's name or path leads; "" for none.
+func programFile(name string, environ []string) string {
 	path := programPath(name, environ)
 	if path == "" { // Real would take "" for the root
 		return ""

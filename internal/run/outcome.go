@@ -70,9 +70,7 @@ func (x *events) noteLimits(o *outcome) {
 		rule, allow := string(f)+": "+cmp.Or(x.Resolved.Spec.Text(f), "the default"), string(f)+": "+more
 		x.record.Violations.Add(audit.Violation{Kind: "limit", At: x.record.EndedAt, Action: action, Count: count, Rule: rule, AllowWith: allow})
 		x.refusals += count
-		if !x.Voice.Muted() {
-			x.Voice.Say(rule + ": " + what + "; " + allow + " would allow more")
-		}
+		x.Voice.tell(rule + ": " + what + "; " + allow + " would allow more")
 	}
 	if o.timedOut {
 		add("limits.timeout", "run on", durationText(2*l.Timeout.Value), 1, "the command was ended")

@@ -12,8 +12,8 @@ type Template []part
 // part is a text, or the name of an argument.
 type part struct{ text, arg string }
 
-// ReadTemplate reads a template; why says what is wrong with it.
-func ReadTemplate(s string) (t Template, why string) {
+// readTemplate reads a template; why says what is wrong with it.
+func readTemplate(s string) (t Template, why string) {
 	var text strings.Builder
 	for i := 0; i < len(s); i++ {
 		c := s[i]

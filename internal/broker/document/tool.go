@@ -9,9 +9,9 @@ import (
 	"sbx/internal/doc"
 )
 
-// MaxResult is the upper bound, and the default, of the bytes of a tool's output that are
+// maxResult is the upper bound, and the default, of the bytes of a tool's output that are
 // passed on to the caller; the same bound holds for its error output.
-const MaxResult = 8 << 20
+const maxResult = 8 << 20
 
 // Tool is a program, or a tool of an MCP server.
 type Tool struct {
@@ -97,7 +97,7 @@ func (t *Tool) Normal(args *doc.Node, workspace string) (normal *doc.Node, why s
 		if n == nil {
 			continue
 		}
-		clean := func(n *doc.Node) *doc.Node {
+		normal = normal.With(name, Each(n, func(n *doc.Node) *doc.Node {
 			if n.Kind != doc.String {
 				why = name + ": want a path"
 				return n
@@ -107,18 +107,21 @@ func (t *Tool) Normal(args *doc.Node, workspace string) (normal *doc.Node, why s
 				why = name + ": " + bad
 			}
 			return doc.Str(path)
-		}
-		if n.Kind != doc.List {
-			normal = normal.With(name, clean(n))
-			continue
-		}
-		list := &doc.Node{Kind: doc.List}
-		for _, item := range n.Items {
-			list.Items = append(list.Items, clean(item))
-		}
-		normal = normal.With(name, list)
+		}))
 	}
 	return normal, why
+}
+
+// Each returns the result of f for an argument; for a list, that of each item.
+func Each(n *doc.Node, f func(*doc.Node) *doc.Node) *doc.Node {
+	if n.Kind != doc.List {
+		return f(n)
+	}
+	list := &doc.Node{Kind: doc.List}
+	for _, item := range n.Items {
+		list.Items = append(list.Items, f(item))
+	}
+	return list
 }
 
 // IsPath reports whether an argument is a path that a capability names.

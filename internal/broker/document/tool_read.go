@@ -16,7 +16,7 @@ const timeout = time.Minute
 
 // tool reads one tool; dir is the document's directory.
 func (r *reader) tool(n *doc.Node, at, name, dir string) *Tool {
-	t := &Tool{Name: name, Timeout: timeout, MaxResult: MaxResult, Args: &doc.Node{Kind: doc.Object}, SpecDir: dir}
+	t := &Tool{Name: name, Timeout: timeout, MaxResult: maxResult, Args: &doc.Node{Kind: doc.Object}, SpecDir: dir}
 	var run, needs []string
 	r.object(n, at, fields{
 		"description": r.text(&t.Description),
@@ -82,7 +82,7 @@ func (r *reader) bounds(t *Tool, n *doc.Node, at string) {
 		r.fail(n, at+".run", "want a program, without arguments in its name, before its arguments", "")
 	case t.Timeout > 24*time.Hour:
 		r.fail(n, at+".timeout", "at most 24h", "")
-	case t.MaxResult > MaxResult:
+	case t.MaxResult > maxResult:
 		r.fail(n, at+".max_result", "at most 8MiB", "")
 	}
 }
@@ -104,7 +104,7 @@ func (r *reader) arguments(t *Tool, at string) {
 }
 
 func (r *reader) template(n *doc.Node, at, text string) Template {
-	t, why := ReadTemplate(text)
+	t, why := readTemplate(text)
 	if why != "" {
 		r.fail(n, at, why, "")
 	}
