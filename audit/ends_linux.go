@@ -70,7 +70,7 @@ func (e *ends) tick() {
 	}
 }
 
-// awaits tells whether a process is one of them.
+// awaits reports whether a process is one of them.
 func (e *ends) awaits(pid int) bool {
 	return slices.ContainsFunc(e.waiting, func(l awaited) bool { return l.pid == pid })
 }

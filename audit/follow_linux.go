@@ -97,7 +97,7 @@ func (f *Follower) Finish(session string) (turns int) {
 	return f.turns
 }
 
-// read reads at most limit bytes, and tells whether there are more.
+// read reads at most limit bytes, and reports whether there are more.
 func (f *Follower) read(session string, limit int) (more bool) {
 	if f.fd < 0 && (session == "" || !f.find(session)) {
 		return false
@@ -119,7 +119,7 @@ func (f *Follower) read(session string, limit int) (more bool) {
 	return err == nil && unix.Fstat(f.fd, &st) == nil && st.Size > at
 }
 
-// find opens the session's file beneath the directories of the last days. No link is
+// find opens the session's file under the directories of the last days. No link is
 // followed: the sandbox can write there.
 func (f *Follower) find(session string) bool {
 	if strings.ContainsAny(session, "/*?[") || len(session) > 200 {
@@ -154,7 +154,7 @@ func (f *Follower) find(session string) bool {
 	return false
 }
 
-// isNew tells whether a regular file came into being in this run. In one that
+// isNew reports whether a regular file was created in this run. In one that
 // goes on from an earlier session the turns before cannot be told apart.
 func (f *Follower) isNew(fd int) bool {
 	var st unix.Statx_t

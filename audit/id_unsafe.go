@@ -23,7 +23,7 @@ func NewID(now time.Time) (string, error) {
 	return string(now.UTC().AppendFormat(nil, idLayout)) + "-" + random, nil
 }
 
-// isID tells whether a name in the runs directory is a run's.
+// isID reports whether a name in the runs directory is a run's.
 func isID(name string) bool {
 	if len(name) != len(idLayout)+9 || name[8] != 'T' || name[15] != '.' || name[len(idLayout)] != '-' {
 		return false

@@ -14,7 +14,7 @@ import (
 const maxString = 4 << 10
 
 // writer writes a record: a line for each key of the outermost object and for
-// each object in a list directly beneath it, so that a record reads well in a
+// each object in a list directly under it, so that a record reads well in a
 // pager and in a diff.
 type writer struct{ doc.Writer }
 

@@ -41,7 +41,7 @@ func OpenLandlockLog(creator int) (*LandlockLog, error) {
 // FD is the descriptor to poll for reading; -1 when it is over.
 func (l *LandlockLog) FD() int { return l.fd }
 
-// Heard tells whether the kernel's records came, or would have.
+// Heard reports whether the kernel's records came, or would have.
 func (l *LandlockLog) Heard() bool { return l.asked }
 
 // Close ends it.

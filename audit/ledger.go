@@ -58,7 +58,7 @@ func (l *Ledger) Charge(path string) Ruling {
 // agent may start what its model asks for.
 func (l *Ledger) Reach() { l.reached = true }
 
-// Alone tells whether Own still grows.
+// Alone reports whether Own still grows.
 func (l *Ledger) Alone() bool { return l.Own.Set && !l.reached }
 
 func (l *Ledger) own(n int) {
@@ -70,7 +70,7 @@ func (l *Ledger) own(n int) {
 // Started is how many were charged so far: commands_used, while it grows.
 func (l *Ledger) Started() int { return l.started }
 
-// Spent tells whether the budget is used up, so that the next Charge refuses.
+// Spent reports whether the budget is used up, so that the next Charge refuses.
 func (l *Ledger) Spent() bool {
 	return l.Max.Set && l.started >= l.Max.Value && l.OnExceed != spec.RecordOnly
 }

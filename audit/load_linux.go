@@ -115,7 +115,7 @@ func recordOf(dir int, id string, gone func(Process) bool) ([]byte, View, error)
 	return b, v, err
 }
 
-// isLocked tells whether a supervisor, of whichever machine, has the run's directory.
+// isLocked reports whether a supervisor, of whichever machine, has the run's directory.
 func isLocked(dir int) bool {
 	err := unix.Flock(dir, unix.LOCK_SH|unix.LOCK_NB)
 	if err == nil {

@@ -22,7 +22,7 @@ const mendedName = "mended"
 
 // Mend finishes the records of runs in a state directory whose supervisor is
 // gone: their state becomes "lost". It leaves what it cannot tell, and is to be
-// called while a command runs, never before. By and by it comes to all runs.
+// called while a command runs, never before. Gradually it comes to all runs.
 func Mend(stateDir string) (mended int) {
 	self := Self()
 	return mend(stateDir, func(p Process) bool { return p.life(self) == lifeEnded })

@@ -27,7 +27,7 @@ const (
 	Replaced What = iota + 1
 	// Removed: nothing stands there any more, and the mount is gone with it.
 	Removed
-	// Appeared: a protected name came into being that was not there at launch.
+	// Appeared: a protected name was created that was not there at launch.
 	// Sweep.At moves it away.
 	Appeared
 	// Overflow: more happened than the kernel kept. What was protected and the

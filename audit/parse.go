@@ -41,7 +41,7 @@ func Parse(b []byte) (View, error) {
 // ID is the run's name.
 func (v View) ID() string { return Text(v.Node.Get("id")) }
 
-// Goes tells whether the run of a record goes on.
+// Goes reports whether the run of a record goes on.
 func (v View) Goes() bool { return v.State == StateRunning }
 
 // Denials returns how many calls were denied. known is false if nothing could have seen any.

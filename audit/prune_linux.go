@@ -28,7 +28,7 @@ type Pruned struct {
 // errInUse is of a run whose directory a supervisor has, or another that removes runs.
 var errInUse = errors.New("it goes on")
 
-// InUse tells whether a run is left because it goes on.
+// InUse reports whether a run is left because it goes on.
 func (p *Pruned) InUse() bool { return p.Left == errInUse }
 
 // Prune removes the runs of a state directory that are old, oldest first, and tells each
@@ -86,7 +86,7 @@ const (
 
 // Bound removes the oldest runs beyond usualRuns of the state directory in which the run id
 // is one, but for those that go on and those that hold what was swept. Where the file
-// system counts the directories in one, that count tells whether to look, else the id does.
+// system counts the directories in one, that count reports whether to look, else the id does.
 func Bound(stateDir, id string) {
 	var st unix.Stat_t
 	if stateDir == "" || !isID(id) || unix.Stat(stateDir+"/runs", &st) != nil {

@@ -116,7 +116,7 @@ func (s *Sink) mayReplace() error {
 func (s *Sink) Path() string { return s.path }
 
 // usualRecord is a size that most records stay below: a buffer that grows to it
-// by and by leaves a trail of smaller ones, each in pages of its own.
+// gradually leaves a trail of smaller ones, each in pages of its own.
 const usualRecord = 8 << 10
 
 // Write puts the record in place, whole or not at all. It does not wait for
@@ -180,7 +180,7 @@ func (s *Sink) reopen() bool {
 // files within seconds of it takes half a millisecond each.
 const launchName = "launch.json"
 
-// replaceAt makes b the content of the file called base beneath dir. What stood
+// replaceAt makes b the content of the file called base under dir. What stood
 // there is called keep from then on, or is gone where keep is "".
 func replaceAt(dir int, base, keep string, b []byte, sync bool) error {
 	temp, fd, err := createTemp(dir, keep)

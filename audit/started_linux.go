@@ -117,7 +117,7 @@ func (t *Timeline) Forget() {
 // way up.
 const maxAbove = 4
 
-// above is the process that one whose parent this is is listed beneath.
+// above is the process that one whose parent this is is listed under.
 func (t *Timeline) above(parent int) int {
 	for up, n := parent, 0; up > 0 && n <= maxAbove; n++ {
 		if up == t.root || t.ends.awaits(up) {

@@ -29,7 +29,7 @@ type Swept struct {
 // SweptName is the directory, in that of a run, that a sweep moves such names into.
 const SweptDir = "swept"
 
-// Moved is a protected name that came into being and was moved away.
+// Moved is a protected name that were created and was moved away.
 type Moved struct {
 	Path    string
 	MovedTo string

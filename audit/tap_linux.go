@@ -181,7 +181,7 @@ func (t *Tap) Next() []TapEvent {
 	return events
 }
 
-// Done tells whether the stream is at its end and all of it passed on.
+// Done reports whether the stream is at its end and all of it passed on.
 func (t *Tap) Done() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"sbx/internal/dirs"
 )
 
-// bare is what a directory must hold for git to take it for a repository
-// (is_git_directory), and whether it holds anything that git would not put there.
+// bare notes which names a directory has that make git take it for a repository
+// (is_git_directory), and whether it has names that git does not create.
 type bare struct{ head, objects, refs, commondir, others bool }
 
 func (b *bare) see(e dirs.Entry) {
@@ -27,7 +27,7 @@ func (b *bare) see(e dirs.Entry) {
 	}
 }
 
-// gitsOwn tells whether git, or git-lfs, puts a name into a repository's directory
+// gitsOwn reports whether git or git-lfs creates a name in the directory of a repository
 // (gitrepository-layout(5)).
 func gitsOwn(name string) bool {
 	switch name {
@@ -42,10 +42,10 @@ func gitsOwn(name string) bool {
 
 func (b *bare) all() bool { return b.head && (b.commondir || b.objects && b.refs) }
 
-// bare deals with a bare repository that is new. It is no protected name, since
-// any directory may become one, and one that is nothing else is listed. A directory
-// with other things in it is one that people work in: there git would read the
-// configuration beside them, so what makes it a repository is moved away.
+// bare handles a new bare repository. Its name is not protected, since any directory may become
+// one. If the directory contains nothing else, it is listed in the record. If it contains other
+// files, people work in it, and git would read the configuration there: bare moves away the
+// names that make it a repository.
 func (w *walk) bare(t *tree, fd int, rel string, others bool) {
 	s, path := w.s, under(t.path, rel)
 	if _, in := s.inGit(path); in || s.known[path] || s.git[path] || strings.Contains(strings.ToLower("/"+rel+"/"), "/.git/") {
@@ -63,7 +63,7 @@ func (w *walk) bare(t *tree, fd int, rel string, others bool) {
 		var st unix.Statx_t
 		at := dirs.Join(rel, name)
 		if statx(fd, name, &st) != nil || s.forbidden(under(t.path, at), at) || s.fixed[under(t.path, at)] {
-			continue // a forbidden one is dealt with by itself
+			continue // consider handles a forbidden name
 		}
 		switch a := s.Held.ageOf(t, &st); {
 		case a == ageOld || s.allowed(under(t.path, at), at):

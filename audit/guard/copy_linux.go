@@ -6,8 +6,8 @@ import (
 	"sbx/internal/dirs"
 )
 
-// The bounds of a copy, which a move from another mount is, and how many as large as
-// that a sweep makes.
+// The bounds of the copy that a move to another file system needs. A sweep copies at most
+// maxCopies times as much in all.
 const (
 	maxCopies    = 4
 	maxCopyBytes = 256 << 20
@@ -15,9 +15,9 @@ const (
 	maxCopyDepth = 40
 )
 
-// copier copies within bounds, by descriptors, following nothing: files,
-// directories, and links as links; of files what is no hole. Devices, FIFOs and sockets are
-// dropped.
+// copier copies files, directories and symbolic links by descriptors, within bounds, following
+// no link. Holes of files stay holes. Devices, FIFOs and sockets are left out. bytes and names
+// are how much it may still copy.
 type copier struct {
 	bytes int64
 	names int
@@ -66,7 +66,7 @@ func (c *copier) file(from int, name string, to int, as string) error {
 		return err
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return nil // swapped meanwhile for something that is dropped
+		return nil // replaced at this moment by something that is left out
 	}
 	buf := make([]byte, 64<<10)
 	for at := int64(0); at < st.Size; {
@@ -79,7 +79,7 @@ func (c *copier) file(from int, name string, to int, as string) error {
 			if err != nil {
 				return err
 			}
-			if n == 0 { // it is shorter by now
+			if n == 0 { // the file has become shorter
 				return unix.Ftruncate(out, at)
 			}
 			if c.bytes -= int64(n); c.bytes < 0 {

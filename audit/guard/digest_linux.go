@@ -14,7 +14,7 @@ const (
 	maxDigestSize = 256 << 10
 )
 
-// digests takes those of the protected regular files.
+// digests takes the digests of the protected regular files.
 func (x *Watch) digests(w wrap.Watch) {
 	left := maxDigests
 	for i := range w.Protected {
@@ -30,8 +30,8 @@ func (x *Watch) digests(w wrap.Watch) {
 	}
 }
 
-// digestPath is the sha256 of a regular file of a bounded size, in hex, with
-// no link on the way; "" where there is none.
+// digestPath returns the SHA-256 in hex of a regular file of a bounded size, or "" if there
+// is none at path. It follows no symbolic link.
 func digestPath(path string) string {
 	i := strings.LastIndexByte(path, '/')
 	dir, err := dirs.OpenRealDir(path[:max(i, 1)])

@@ -10,11 +10,11 @@ import (
 	"sbx/internal/dirs"
 )
 
-// maxRounds bounds one Drain: a busy tree must not keep the supervisor.
+// maxRounds bounds one Drain: a busy tree must not keep the supervisor busy.
 const maxRounds = 16
 
-// Drain reads what happened, as far as it can without waiting, and tells what
-// of it matters. now is the time that goes into the record.
+// Drain reads the events that are there, without waiting, and returns those that matter. now
+// is the time that goes into the record.
 func (x *Watch) Drain(now time.Time) []audit.Notice {
 	var out []audit.Notice
 	for _, path := range x.early {
@@ -34,8 +34,8 @@ func (x *Watch) Drain(now time.Time) []audit.Notice {
 	return out
 }
 
-// take goes through struct inotify_event, inotify(7): wd 4, mask 4, cookie 4,
-// len 4, name.
+// take decodes struct inotify_event (inotify(7)): wd, mask, cookie and len of four bytes
+// each, then the name.
 func (x *Watch) take(out []audit.Notice, b []byte, now time.Time) []audit.Notice {
 	for len(b) >= unix.SizeofInotifyEvent {
 		wd := int32(binary.LittleEndian.Uint32(b))
@@ -105,13 +105,13 @@ func (x *Watch) event(out []audit.Notice, wd int32, mask uint32, name string, no
 	return out
 }
 
-// maxIdle is how many files may be made in a watched directory before it is left
-// to the sweep at the end: a command that unpacks thousands is not to pay for
-// each. Directories of guarded files stay watched.
+// maxIdle is how many files the command may create in a watched directory before the watch on
+// it ends: a command that unpacks thousands of files must not pay for each. The sweep at the
+// end covers the directory. Directories of guarded files stay watched.
 const maxIdle = 100
 
-// busy counts what is made in a directory that is none of the watch's business,
-// and ends the watch of one where that is too much.
+// busy counts the files created in a directory, ends the watch on it when there are more than
+// maxIdle, and reports whether the watch has ended.
 func (x *Watch) busy(wd int32, d *watched, mask uint32) bool {
 	if d.left || mask&unix.IN_ISDIR != 0 {
 		return d.left

@@ -14,15 +14,15 @@ const (
 	indexLength   = 0x0fff
 )
 
-// maxIndex is the longest index that is looked at, of about a million files, and
-// maxIndexes how long those may be together that are not the index of a repository
-// which was there at launch.
+// maxIndex is the size of the largest index file that is read, for about a million files, and
+// maxIndexes how large all index files together may be that do not belong to a repository from
+// before the launch.
 const (
 	maxIndex   = 128 << 20
 	maxIndexes = 4 * maxIndex
 )
 
-// isIndex tells whether a file that begins so is read as an index.
+// isIndex reports whether git reads a file that begins with b as an index.
 func isIndex(b []byte) bool {
 	if len(b) < indexHeader || string(b[:4]) != "DIRC" {
 		return false
@@ -31,11 +31,10 @@ func isIndex(b []byte) bool {
 	return version >= 2 && version <= 4
 }
 
-// indexLeads tells whether an index names a file that no git puts into one. Which
-// hash a repository has stands in its configuration: either is tried, and of the
-// wrong one hardly an entry is read. What is no index git does not read, but it
-// takes more for one than it should: this is read as git does, not as it is
-// specified.
+// indexLeads reports whether an index lists a path that git itself never puts into one. The hash
+// that a repository uses is in its configuration, so indexLeads tries both; with the wrong one
+// hardly an entry can be read. Git accepts more than the specification allows, and indexLeads
+// reads an index as git does.
 func indexLeads(b []byte) bool {
 	return indexLeadsBy(b, 20) || indexLeadsBy(b, 32)
 }
@@ -68,7 +67,7 @@ const gitlink = 0o160000
 // maxModules is how many submodules are looked at by name.
 const maxModules = 10_000
 
-// indexModules are the paths of the submodules that an index names, with either hash.
+// indexModules returns the paths of the submodules that an index lists, with either hash.
 func indexModules(b []byte) (paths []string) {
 	for _, hash := range [...]int{20, 32} {
 		if !isIndex(b) {
@@ -88,7 +87,7 @@ func indexModules(b []byte) (paths []string) {
 	return paths
 }
 
-// indexReader reads an index's entries one after the other.
+// indexReader reads the entries of an index in order.
 type indexReader struct {
 	b        []byte
 	at, hash int
@@ -137,7 +136,8 @@ func (r *indexReader) next() (name []byte, whole, ok bool) {
 	return name, from == 0, true
 }
 
-// indexVarint is a number as git's packs have offsets, and its length; 0 for none.
+// indexVarint decodes a number in the form of offsets in git's packs, and returns its length, 0
+// if there is none.
 func indexVarint(b []byte) (v uint64, n int) {
 	for n < len(b) && n < 9 {
 		c := b[n]
@@ -151,11 +151,11 @@ func indexVarint(b []byte) (v uint64, n int) {
 	return 0, 0
 }
 
-// indexBlock is a part of an index that a thread of git's reads by itself.
+// indexBlock is a part of an index that one thread of git reads.
 type indexBlock struct{ at, entries int }
 
-// indexBlocks is where an index's extensions begin as its end has it (EOIE), 0 if
-// it does not, and the table of blocks among them (IEOT).
+// indexBlocks returns where the extensions of an index begin, by the extension EOIE at its end,
+// 0 without one; and the table of blocks in the extension IEOT.
 func indexBlocks(b []byte, hash int) (end int, blocks []indexBlock) {
 	at := len(b) - hash - 12 - hash
 	if at < indexHeader || string(b[at:at+4]) != "EOIE" {
@@ -177,8 +177,8 @@ func indexBlocks(b []byte, hash int) (end int, blocks []indexBlock) {
 	return end, blocks
 }
 
-// leadsOut tells whether git would write outside of the working tree, or into its
-// repository, where it took a name of an index for a path.
+// leadsOut reports whether a name in an index, used as a path, leads out of the working tree or
+// into a git directory.
 func leadsOut(name []byte, whole bool) bool {
 	for part := range bytes.SplitSeq(name, []byte{'/'}) {
 		if string(part) == ".." || len(part) == 4 && bytes.EqualFold(part, []byte(".git")) {

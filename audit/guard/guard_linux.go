@@ -11,8 +11,8 @@ import (
 	"sbx/wrap"
 )
 
-// guarded is a file or directory that the host may replace, and whose mount inside
-// falls off then.
+// guarded is a file or directory with a mount on it in the sandbox, which falls off when the
+// host replaces the file.
 type guarded struct {
 	path    string
 	id      identity
@@ -20,14 +20,14 @@ type guarded struct {
 	events  []audit.Notice
 	omitted int
 
-	loose   time.Time // since when what stands there has lacked its mount; zero: it has it, or nothing stands there
-	sound   time.Time // when its mount was last known to be there; zero: at launch
-	blind   bool      // nothing watches it
-	over    bool      // it was removed inside, and is protected no more
-	asked   bool      // the renewal under way began after it fell
+	loose   time.Time // since when the file has lacked its mount; zero if it has the mount or does not exist
+	sound   time.Time // when the mount was last known to be there; zero means at launch
+	blind   bool      // no inotify watch covers it
+	over    bool      // the command removed it, and it is no longer protected
+	asked   bool      // the renewal under way began after the mount fell off
 	stuck   bool      // the last renewal could not mount it, and nothing happened since
-	why     string    // why not
-	ended   int       // of events, those before it are over
+	why     string    // why the renewal could not
+	ended   int       // how many of events belong to earlier losses of the mount
 	exposed time.Duration
 }
 
@@ -38,7 +38,7 @@ func (x *Watch) remember(path string) {
 	}
 }
 
-// compare notes what happened to a file that nobody was watching, since a time.
+// compare notes what happened since a point in time to a file that no watch covered.
 func (x *Watch) compare(list []audit.Notice, i int, now, since time.Time) []audit.Notice {
 	g := &x.files[i]
 	is := identify(g.path)
@@ -57,8 +57,8 @@ func (x *Watch) compare(list []audit.Notice, i int, now, since time.Time) []audi
 	return list
 }
 
-// forget takes note that the supervisor removed a path at the command's wish:
-// whatever stands there from now on is none of the host's.
+// forget notes that the supervisor removed a path because the command asked for it: from now
+// on the host cannot replace anything there.
 func (x *Watch) forget(path string) {
 	i := x.at[path] - 1
 	if i < 0 || x.files[i].over {
@@ -69,7 +69,7 @@ func (x *Watch) forget(path string) {
 	x.unname(i)
 }
 
-// guard watches the directory of a file for what happens to that file.
+// guard watches the directory of a file for events on that file.
 func (x *Watch) guard(path string, file int) error {
 	i := strings.LastIndexByte(path, '/')
 	if i < 0 {
@@ -78,11 +78,11 @@ func (x *Watch) guard(path string, file int) error {
 	dir, name := path[:max(i, 1)], path[i+1:]
 	fd, err := dirs.OpenRealDir(dir)
 	if err != nil {
-		return nil // gone already: the mounts on it are gone too, and no event will come
+		return nil // the directory is gone, and the mounts in it: no event will come
 	}
 	defer dirs.Close(fd)
 	d, err := x.add(fd, unix.IN_MOVED_FROM|unix.IN_DELETE)
-	if err == unix.EACCES { // a directory of others, that may not be read: what is in it is compared at the end
+	if err == unix.EACCES { // not readable for this user: Finish compares the file
 		return nil
 	}
 	if err != nil {
@@ -96,7 +96,7 @@ func (x *Watch) guard(path string, file int) error {
 	return nil
 }
 
-// unname forgets the names of a file that is guarded.
+// unname removes a guarded file from the watched directories.
 func (x *Watch) unname(i int) {
 	for _, d := range x.dirs {
 		for name, file := range d.names {
@@ -107,8 +107,8 @@ func (x *Watch) unname(i int) {
 	}
 }
 
-// regard looks again at what is guarded beneath a directory that was replaced or
-// removed: the watches on what lay in it went with it.
+// regard watches the guarded files under a directory again after the directory was replaced
+// or removed, which ended the watches on its content.
 func (x *Watch) regard(list []audit.Notice, folder string, now time.Time) []audit.Notice {
 	for i := range x.files {
 		g := &x.files[i]
@@ -116,7 +116,7 @@ func (x *Watch) regard(list []audit.Notice, folder string, now time.Time) []audi
 			continue
 		}
 		x.unname(i)
-		_ = x.guard(g.path, i) // what cannot be watched is compared at the end
+		_ = x.guard(g.path, i) // on an error Finish compares the file
 		list = x.compare(list, i, now, now)
 	}
 	return list
@@ -143,9 +143,9 @@ func (x *Watch) note(list []audit.Notice, i int, what audit.What, now time.Time)
 	return append(list, n)
 }
 
-// since is when what stands there now came to stand there: a rename changes the
-// inode, as its making does. A program inside that changes it once more makes it
-// later, but not later than it was noticed.
+// since returns when the present file came to its path: creating a file and renaming it both
+// set the inode's ctime. A program inside that changes the file again makes that time later,
+// but never later than noticed.
 func (g *guarded) since(noticed time.Time) time.Time {
 	var st unix.Statx_t
 	if statx(unix.AT_FDCWD, g.path, &st) != nil || st.Mask&unix.STATX_CTIME == 0 {
@@ -157,7 +157,7 @@ func (g *guarded) since(noticed time.Time) time.Time {
 	return noticed
 }
 
-// settle ends the time in which a file lacked its mount.
+// settle ends the period in which a file lacked its mount.
 func (g *guarded) settle(now time.Time) {
 	if !g.loose.IsZero() {
 		g.exposed += max(now.Sub(g.loose), 0)
@@ -165,13 +165,13 @@ func (g *guarded) settle(now time.Time) {
 	g.loose, g.sound, g.ended = time.Time{}, now, len(g.events)
 }
 
-// Finish takes the digests again and tells what happened to protected and
-// masked files: those that were replaced or removed, and those that differ.
+// Finish takes the digests again and returns the protected and masked files that were
+// replaced or removed or whose content differs.
 func (x *Watch) Finish(now time.Time) []audit.Change {
 	var out []audit.Change
 	for i := range x.files {
 		g := &x.files[i]
-		if g.blind { // or the watch never began
+		if g.blind { // so is every file if the watch never began
 			x.compare(nil, i, now, x.sweep.Held.began(now))
 		}
 		after := ""

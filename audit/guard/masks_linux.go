@@ -11,22 +11,22 @@ import (
 	"sbx/wrap"
 )
 
-// The bounds of what is noticed of masked folders: a program that opens one over
-// and over must not keep the supervisor.
+// The bounds on notices of masked directories: a program that opens one over and over must
+// not keep the supervisor busy.
 const (
 	maxMasks  = 256
-	maxOpened = 1000 // of one directory, after which nobody looks any more
+	maxOpened = 1000 // of one directory, which is not watched any longer then
 )
 
-// masked is the empty directory that lies over one of the sandbox's, or over several.
+// masked is an empty directory that is mounted over one or several directories in the sandbox.
 type masked struct {
-	inside string // "" where it may be any of several
+	inside string // the path in the sandbox; "" if there are several
 	times  int
 }
 
-// Masks begins to watch who opens the directories that masks show, beneath dir, which
-// is the empty directory of all of them. inotify does not tell who it was. Where no
-// more is to be had the rest is left unwatched: it describes and protects nothing.
+// Masks begins to watch for programs that open a masked directory. dir holds the empty
+// directories that are mounted over them. If the user's watches are used up the rest stays
+// unwatched: these notices protect nothing, they only explain.
 func (x *Watch) Masks(dir int, list []wrap.Folder) {
 	if x.fd < 0 || dir < 0 {
 		return
@@ -51,7 +51,7 @@ func (x *Watch) Masks(dir int, list []wrap.Folder) {
 }
 
 func (x *Watch) opened(out []audit.Notice, wd int32, m *masked, mask uint32, now time.Time) []audit.Notice {
-	if mask&unix.IN_OPEN == 0 || m.times == maxOpened { // one that was under way when the watch ended
+	if mask&unix.IN_OPEN == 0 || m.times == maxOpened { // an event from before the watch ended
 		return out
 	}
 	if m.times++; m.times == maxOpened {

@@ -10,25 +10,25 @@ import (
 	"sbx/internal/dirs"
 )
 
-// mover takes what must not be there into the run's directory.
+// mover moves names into the run's directory.
 type mover struct {
 	run    func() (fd int, path string, err error) // Sweep.Run
-	dest   int                                     // the directory "swept", -1 before the first move
+	dest   int                                     // the directory SweptDir, -1 before the first move
 	path   string
 	moved  int
 	later  []later
-	copied copier // how much was
+	copied copier // how much was copied so far
 }
 
-// movedOut is a move and what of it was left undone.
+// movedOut is a move, and what could not be done of it.
 type movedOut struct {
 	audit.Moved
 	left string
 }
 
-// move takes name out of the open directory fd into the run's directory. Where a
-// rename cannot reach that, the name is first given up in one step, for
-// another that no program looks for, and then copied and removed.
+// move moves name from the open directory fd into the run's directory. If that is on another
+// file system, move first renames the file, in the same directory, to a name that no program
+// looks for, and then copies and removes it.
 func (s *mover) move(t *tree, fd int, rel, name string, kind string, quick bool) (movedOut, error) {
 	m := movedOut{Moved: audit.Moved{Path: under(t.path, rel), Kind: kind}}
 	dest, destErr := s.swept()
@@ -56,7 +56,8 @@ func (s *mover) move(t *tree, fd int, rel, name string, kind string, quick bool)
 	return s.fetch(fd, inert, to, dest, m), nil
 }
 
-// take moves away and lists, or tells why not: ENOENT where it is gone by itself.
+// take moves a name away and lists it, or lists why it could not. ENOENT means that the name
+// is gone already.
 func (s *mover) take(out *audit.Swept, t *tree, fd int, rel, name string, as audit.Moved, quick bool) error {
 	m, err := s.move(t, fd, rel, name, as.Kind, quick)
 	if err != nil {
@@ -70,8 +71,8 @@ func (s *mover) take(out *audit.Swept, t *tree, fd int, rel, name string, as aud
 	return nil
 }
 
-// later is a move that At began and End finishes: what a sandbox made may
-// take long to copy, and the supervisor has a sandbox to answer.
+// later is a move that At begins and End finishes: the copy may take long, and the supervisor
+// has to answer the sandbox meanwhile.
 type later struct {
 	t     *tree
 	dir   string
@@ -83,7 +84,7 @@ type later struct {
 // maxLater bounds the moves that wait; further ones are done at once.
 const maxLater = 1000
 
-// finish does the moves that At began.
+// finish completes the moves that At began.
 func (s *mover) finish(out *audit.Swept) {
 	if len(s.later) == 0 {
 		return
@@ -102,7 +103,7 @@ func (s *mover) finish(out *audit.Swept) {
 	s.later = nil
 }
 
-// aside gives up a name in one step for another that no program looks for.
+// aside renames a file, in its directory, to a name that no program looks for.
 func (s *mover) aside(fd int, name string, m *movedOut) (inert string, err error) {
 	random, err := audit.RandomHex()
 	if err != nil {
@@ -117,7 +118,7 @@ func (s *mover) aside(fd int, name string, m *movedOut) (inert string, err error
 	return inert, nil
 }
 
-// fetch copies what was set aside into the run's directory and removes it.
+// fetch copies a file that aside renamed into the run's directory and removes the original.
 func (s *mover) fetch(fd int, inert, to string, dest int, m movedOut) movedOut {
 	if dest < 0 {
 		m.left = m.MovedTo + ": it was renamed only, since the run's directory cannot be opened"
@@ -156,9 +157,9 @@ func (m *movedOut) addTo(out *audit.Swept) {
 
 func dirOf(rel string) string { return rel[:max(strings.LastIndexByte(rel, '/'), 0)] }
 
-// renameAway renames, and where modes are in the way opens them for the
-// owner: of the directory that name stands in, for as long as it takes, and of
-// name itself when it is a directory, since its ".." is rewritten.
+// renameAway renames. If modes forbid that, it gives the owner all rights: to the directory that
+// contains name, until the rename is done, and to name itself if it is a directory, since a
+// rename rewrites its "..".
 func renameAway(from int, name string, to int, as, kind string) error {
 	err := rename(from, name, to, as)
 	if err != unix.EACCES && err != unix.EPERM {
@@ -178,7 +179,7 @@ func renameAway(from int, name string, to int, as, kind string) error {
 	return rename(from, name, to, as)
 }
 
-// rename never replaces anything, where the file system knows how not to.
+// rename does not replace an existing file, if the file system supports that.
 func rename(from int, name string, to int, as string) error {
 	err := unix.Renameat2(from, name, to, as, unix.RENAME_NOREPLACE)
 	if err == unix.EINVAL || err == unix.ENOSYS {
@@ -187,7 +188,7 @@ func rename(from int, name string, to int, as string) error {
 	return err
 }
 
-// swept opens the directory for what is moved, and makes it the first time.
+// swept opens the directory for moved names, and creates it the first time.
 func (s *mover) swept() (int, error) {
 	if s.dest >= 0 {
 		return s.dest, nil

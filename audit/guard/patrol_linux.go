@@ -10,46 +10,44 @@ import (
 	"sbx/internal/dirs"
 )
 
-// Patrol looks for protected names while the command runs: at those that it was
-// refused, and then into every directory of the writable trees, a few at a time. It does
-// not ask which program may have made a name, nor by which call: one that changes a
-// path, or a directory on its way, while the supervisor looks at it can make a name
-// anywhere. It is used by one thread at a time, which uses nothing else of its Sweep
-// meanwhile.
+// Patrol looks for protected names while the command runs: first at the names that the
+// command was denied, then in every directory of the writable trees, a few at a time. It
+// looks everywhere because a program that changes a path while the supervisor checks it can
+// create a name in any directory. One thread at a time uses it, and uses the Sweep for
+// nothing else at that time.
 type Patrol struct {
 	s       *Sweep
 	targets []string
-	turn    int // of the targets, the next one while a round lasts
+	turn    int // the index of the target to look at next during a round
 	is      map[string]bool
-	full    bool // targets were left out
+	full    bool // there were more targets than maxTargets
 
 	queue queue
-	tree  int  // of the trees, the next one
+	tree  int  // the index of the tree to look at next
 	under bool // a round has begun
 	rel   string
 	f     dirs.Reader // the directory that is being read; its fd -1 for none
 }
 
-// The pace of a patrol: a hundredth of a processor, however much there is to look at.
+// The pace of a patrol: it takes a hundredth of a processor, however large the trees are.
 const (
 	PatrolEvery = 50 * time.Millisecond
 	PatrolSlice = 500 * time.Microsecond
 )
 
-// maxTargets is how many names that were refused are looked at again and again, and
-// maxPatrolled how many bytes a round keeps of directories. What is beyond is left to the
-// sweep at the end.
+// maxTargets is how many denied names are looked at in every round, and maxPatrolled how many
+// bytes of directory names a round keeps. The sweep at the end covers the rest.
 const (
 	maxTargets   = 256
 	maxPatrolled = 32 << 20
 )
 
-// NewPatrol makes the patrol of a sweep.
+// NewPatrol returns a patrol that moves names away by s.
 func NewPatrol(s *Sweep) *Patrol {
 	return &Patrol{s: s, is: map[string]bool{}, f: dirs.Reader{FD: -1, Buf: make([]byte, 4<<10)}}
 }
 
-// Refused takes note of a path of the host that the command was not to make.
+// Refused notes a path of the host that the command was denied to create.
 func (p *Patrol) Refused(path string) {
 	switch {
 	case p.is[path]:
@@ -61,10 +59,10 @@ func (p *Patrol) Refused(path string) {
 	}
 }
 
-// Full tells whether more names were refused than are looked at.
+// Full reports whether more names were refused than are looked at.
 func (p *Patrol) Full() bool { return p.full }
 
-// Compare begins a round or goes on with it, and tells whether it is over.
+// Walk begins or continues a round for the given time and reports whether the round is over.
 func (p *Patrol) Walk(slice time.Duration) (found audit.Swept, over bool) {
 	now := time.Now()
 	end := now.Add(slice)
@@ -87,7 +85,7 @@ func (p *Patrol) Walk(slice time.Duration) (found audit.Swept, over bool) {
 	}
 }
 
-// begin begins a round.
+// begin starts a round with the targets.
 func (p *Patrol) begin(found *audit.Swept) {
 	p.s.prepare()
 	for _, path := range p.targets {
@@ -96,8 +94,8 @@ func (p *Patrol) begin(found *audit.Swept) {
 	p.under, p.tree, p.queue.next, p.queue.room = true, 0, len(p.queue.list), maxPatrolled
 }
 
-// again looks at what was refused in the midst of a round, which in large trees lasts for
-// minutes: at all of it or, in turn, at what there is time for.
+// again looks at the targets during a round, which takes minutes in large trees: at all of
+// them or, if there is no time for that, at the next ones in turn.
 func (p *Patrol) again(found *audit.Swept, until time.Time) {
 	for range p.targets {
 		p.turn = (p.turn + 1) % len(p.targets)
@@ -108,7 +106,7 @@ func (p *Patrol) again(found *audit.Swept, until time.Time) {
 	}
 }
 
-// enter opens the next directory if it can be opened, and tells whether there was one.
+// enter opens the next directory, if that is possible, and reports whether there was one.
 func (p *Patrol) enter() bool {
 	rel, ok := p.queue.pop()
 	if !ok {
@@ -126,8 +124,8 @@ func (p *Patrol) enter() bool {
 	return true
 }
 
-// read looks at as many names of the directory as are read at once: one with many is not
-// to hold up the supervisor.
+// read looks at one buffer of the directory's names: a large directory must not hold up the
+// supervisor.
 func (p *Patrol) read(found *audit.Swept) {
 	if !p.f.Fill() {
 		p.leave()
@@ -157,7 +155,7 @@ func (p *Patrol) leave() {
 	p.f = dirs.Reader{FD: -1, Buf: p.f.Buf}
 }
 
-// End looks once more at what was refused, when nothing of the command runs any more.
+// End looks at the targets once more, after the last process of the command has ended.
 func (p *Patrol) End() (found audit.Swept) {
 	p.leave()
 	for _, path := range p.targets {

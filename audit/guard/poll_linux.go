@@ -6,16 +6,16 @@ import (
 	"sbx/audit"
 )
 
-// LookEvery is how often a watch that could not begin is to look by itself.
+// LookEvery is how often to call Poll when a watch could not begin.
 const LookEvery = 500 * time.Millisecond
 
-// maxTold is how many names that appeared are remembered between two looks, lest they
-// be told of each time. Beyond them all are told of once more.
+// maxTold is how many reported names Poll remembers, so as not to report them each time.
+// When there are more, it forgets them and reports all once more.
 const maxTold = 1000
 
-// Walk tells what happened since the last look, for a watch that could not begin.
-// The command itself may be why: what inotify gives a user is shared by all of that
-// user's processes, in whichever namespace.
+// Poll returns what happened since the last call, for a watch that could not begin. The
+// command itself can prevent that: all processes of a user share the user's inotify limits,
+// in whichever namespace they are.
 func (x *Watch) Poll(now time.Time) (out []audit.Notice) {
 	since := x.looked
 	if since.IsZero() {
@@ -28,7 +28,7 @@ func (x *Watch) Poll(now time.Time) (out []audit.Notice) {
 	return x.around(out, now)
 }
 
-// around tells of protected names in the directories that are watched, or would be.
+// around reports protected names in the directories that are watched, or would be.
 func (x *Watch) around(out []audit.Notice, now time.Time) []audit.Notice {
 	if x.buf == nil {
 		x.buf = make([]byte, 4<<10)
@@ -41,7 +41,7 @@ func (x *Watch) around(out []audit.Notice, now time.Time) []audit.Notice {
 		x.follow(x.next[n], func(path string) {
 			is := identify(path)
 			if was, ok := x.told[path]; ok && was == is {
-				return // it could not be moved away, or is old
+				return // reported before: it could not be moved away, or is old
 			}
 			if x.told == nil || len(x.told) >= maxTold {
 				x.told = map[string]identity{}

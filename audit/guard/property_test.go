@@ -13,7 +13,7 @@ import (
 )
 
 // TestSweepProperty: of a random tree that changes at random, exactly the new
-// protected names go, with all beneath them, the new links in git directories, and
+// protected names go, with all under them, the new links in git directories, and
 // nothing else.
 func TestSweepProperty(t *testing.T) {
 	rounds := 60

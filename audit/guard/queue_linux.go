@@ -1,15 +1,15 @@
 package guard
 
-// queue is the directories of a tree still to be entered, those near the top first. It
-// keeps their names, never their descriptors.
+// queue holds the directories of a tree that are still to be entered, those near the root
+// first. It keeps names, not descriptors.
 type queue struct {
 	at   *tree
 	list []within
 	next int
-	room int // bytes that it may still take
+	room int // how many bytes it may still take
 }
 
-// within is a directory: its name, and which of the queue it is in.
+// within is a directory: its name, and the index in the queue of the directory it is in.
 type within struct {
 	dir  int32
 	name string
@@ -17,12 +17,12 @@ type within struct {
 
 const withinSize = 24 // without the name's bytes
 
-// begin makes the queue that of a tree.
+// begin empties the queue and puts the root of a tree into it.
 func (q *queue) begin(t *tree) {
 	q.at, q.next, q.list = t, 0, append(q.list[:0], within{-1, ""})
 }
 
-// pop is the path of the next directory.
+// pop returns the path of the next directory.
 func (q *queue) pop() (rel string, ok bool) {
 	if q.next == len(q.list) {
 		return "", false
@@ -31,7 +31,7 @@ func (q *queue) pop() (rel string, ok bool) {
 	return q.path(q.next - 1), true
 }
 
-// push adds a directory of the one that was popped last, if there is room.
+// push adds a subdirectory of the directory that was popped last, if there is room.
 func (q *queue) push(name string) bool {
 	if q.room -= len(name) + withinSize; q.room < 0 {
 		return false

@@ -6,8 +6,7 @@ import (
 	"sbx/audit"
 )
 
-// Fallen tells whether something lacks its mount that no renewal under way will
-// mount again.
+// Fallen reports whether a file lacks its mount and no renewal under way will restore it.
 func (x *Watch) Fallen() bool {
 	for i := range x.files {
 		if g := &x.files[i]; !g.loose.IsZero() && !g.asked && !g.stuck {
@@ -17,8 +16,8 @@ func (x *Watch) Fallen() bool {
 	return false
 }
 
-// Renewing says that a renewal begins. What falls off from here on waits for the
-// next one.
+// Renewing notes that a renewal begins. Mounts that fall off from now on wait for the next
+// one.
 func (x *Watch) Renewing() {
 	for i := range x.files {
 		g := &x.files[i]
@@ -33,8 +32,8 @@ func (x *Watch) Renewing() {
 	}
 }
 
-// Renewed says that the renewal is over. failed tells why something could not
-// be mounted again, and "" for what could; gone is whether nothing stands there.
+// Renewed notes that the renewal is over. failed returns why a file could not be mounted
+// again, "" if it could; gone is whether the file no longer exists.
 func (x *Watch) Renewed(now time.Time, failed func(path string) (why string, gone bool)) {
 	for i := range x.files {
 		g := &x.files[i]
@@ -61,14 +60,14 @@ func (x *Watch) Renewed(now time.Time, failed func(path string) (why string, gon
 	}
 }
 
-// Again has all that lacks its mount wait for another renewal.
+// Again lets every file that lacks its mount wait for another renewal.
 func (x *Watch) Again() {
 	for i := range x.files {
 		x.files[i].asked, x.files[i].stuck = false, false
 	}
 }
 
-// last is the last of the events that a renewal is for, nil where none was kept.
+// last returns the event that the present renewal answers, nil if it was not kept.
 func (g *guarded) last() *audit.Notice {
 	if n := len(g.events); n > g.ended && g.omitted == 0 {
 		return &g.events[n-1]

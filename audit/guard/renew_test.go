@@ -168,7 +168,7 @@ func TestManyReplacements(t *testing.T) {
 }
 
 // What is read-only inside while its mount is there is guarded, whatever its
-// name, and beneath it too.
+// name, and under it too.
 func TestSweepGuards(t *testing.T) {
 	g := newGround(t, "sub/hooks/", "free")
 	g.w.Protected = []wrap.Protected{{Path: g.tree + "/sub/hooks", Kind: wrap.Dir}, {Path: g.tree + "/sub", Kind: wrap.Dir, Shared: true}}

@@ -11,19 +11,18 @@ import (
 	"sbx/wrap"
 )
 
-// Snapshot is the directories of the writable trees as they were at launch: a
-// descriptor each, and the time. Watch and Sweep go nowhere that does not
-// begin at one of them. An open Held is not copied.
+// Snapshot holds the roots of the writable trees as they were at launch, as open descriptors,
+// and the time. Watch and Sweep reach files only through them. A Snapshot must not be copied.
 type Snapshot struct {
 	trees []tree
-	at    unix.Timespec // by the clock that file systems stamp with
-	// links are the protected names that are links: that clock ticks in steps of
-	// milliseconds, and one that was made just before has the launch's own time.
+	at    unix.Timespec // of the clock that file systems take times from
+	// links are the protected names that were symbolic links. Their times do not tell them
+	// from later ones: the clock ticks in milliseconds, and a link made just before the
+	// launch has the time of the launch.
 	links map[string]linkState
 }
 
-// linkState is a link as it was at launch: none that the command puts in its place
-// leads elsewhere and is the same.
+// linkState describes a symbolic link at launch, so that another in its place is noticed.
 type linkState struct {
 	identity
 	changed unix.StatxTimestamp
@@ -40,7 +39,7 @@ func linkAt(dir int, name string) (l linkState, ok bool) {
 	return linkState{identityOf(&st), st.Ctime, string(to[:max(n, 0)])}, err == nil
 }
 
-// same tells whether a link is as it was at launch.
+// same reports whether a link is as it was at launch.
 func (h *Snapshot) same(path string, dir int, name string) bool {
 	was, held := h.links[path]
 	now, ok := linkAt(dir, name)
@@ -50,18 +49,18 @@ func (h *Snapshot) same(path string, dir int, name string) bool {
 type tree struct {
 	path string
 	fd   int
-	// clocked tells whether the file system's times are this machine's, so
+	// clocked reports whether the file system's times are this machine's, so
 	// that they can tell what is older than the launch.
 	clocked bool
 }
 
-// Hold opens the writable trees. It is to be called before the command starts.
+// Hold opens the roots of the writable trees. Call it before the command starts.
 func Hold(w wrap.Watch) (*Snapshot, error) {
 	h := &Snapshot{trees: make([]tree, 0, len(w.Trees))}
 	for _, path := range w.Trees {
 		fd, err := dirs.OpenRealDir(path)
 		if err == unix.ENOTDIR && !isLink(path) {
-			continue // a single file that may be written has no names beneath
+			continue // a single writable file
 		}
 		if err != nil {
 			h.Close()
@@ -95,7 +94,7 @@ func isLink(path string) bool {
 	return unix.Lstat(path, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFLNK
 }
 
-// localClock tells whether a file system stamps changes with this kernel's
+// localClock reports whether a file system stamps changes with this kernel's
 // clock; NFS, FUSE and their like may use a server's.
 func localClock(magic int64) bool {
 	switch magic {
@@ -106,7 +105,7 @@ func localClock(magic int64) bool {
 	return false
 }
 
-// Close gives the directories back.
+// Close closes the descriptors.
 func (h *Snapshot) Close() {
 	for i := range h.trees {
 		dirs.Close(h.trees[i].fd)
@@ -114,7 +113,7 @@ func (h *Snapshot) Close() {
 	h.trees = nil
 }
 
-// began is when that was, at the latest now.
+// began returns the time of the launch, at the latest now.
 func (h *Snapshot) began(now time.Time) time.Time {
 	if at := time.Unix(h.at.Unix()); h.at != (unix.Timespec{}) && at.Before(now) {
 		return at
@@ -122,7 +121,7 @@ func (h *Snapshot) began(now time.Time) time.Time {
 	return now
 }
 
-// find is the tree that holds path, the innermost, and path relative to it.
+// find returns the innermost tree that path lies in, and path relative to its root.
 func (h *Snapshot) find(path string) (t *tree, rel string) {
 	for i := range h.trees {
 		at := &h.trees[i]
@@ -134,12 +133,12 @@ func (h *Snapshot) find(path string) (t *tree, rel string) {
 	return t, rel
 }
 
-// has tells whether path is the top of a tree.
+// has reports whether path is the top of a tree.
 func (h *Snapshot) has(path string) bool {
 	return slices.ContainsFunc(h.trees, func(t tree) bool { return t.path == path })
 }
 
-// beneath tells whether path is dir or lies beneath it, and how it is called
+// under reports whether path is dir or lies under it, and how it is called
 // from there.
 func beneath(path, dir string) (rel string, ok bool) {
 	if dir == "/" {
@@ -156,7 +155,7 @@ func beneath(path, dir string) (rel string, ok bool) {
 	return path[len(dir)+1:], true
 }
 
-// under puts a relative path beneath an absolute directory.
+// under appends a relative path to an absolute directory.
 func under(dir, rel string) string {
 	switch {
 	case rel == "":
@@ -167,7 +166,7 @@ func under(dir, rel string) string {
 	return dir + "/" + rel
 }
 
-// age is whether something was made before the launch.
+// age is whether a file was created before the launch.
 type age uint8
 
 const (
@@ -176,9 +175,9 @@ const (
 	ageOld
 )
 
-// ageOf tells from its times how old something is. Neither the time of birth
-// nor that of the last change of the inode can be set by a program: what was
-// born since is new, what nobody changed since (a rename is a change) is old.
+// ageOf returns the age of a file by its times. No program can set the birth time or the
+// ctime of an inode: a file born after the launch is new, and a file whose inode has not
+// changed since, not even by a rename, is old.
 func (h *Snapshot) ageOf(t *tree, st *unix.Statx_t) age {
 	if !t.clocked || h.at == (unix.Timespec{}) {
 		return ageUnsure

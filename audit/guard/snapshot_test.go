@@ -32,7 +32,7 @@ func TestBeneathAndUnder(t *testing.T) {
 	} {
 		rel, ok := beneath(c.path, c.dir)
 		if c.path == "/" && c.dir == "/" {
-			continue // the root is beneath nothing; nobody asks
+			continue // the root is under nothing; nobody asks
 		}
 		if rel != c.rel || ok != c.ok {
 			t.Errorf("%s beneath %s: %q, %v", c.path, c.dir, rel, ok)

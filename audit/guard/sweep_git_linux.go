@@ -9,8 +9,8 @@ import (
 	"sbx/wrap"
 )
 
-// missing notes the directories above an absent path that are absent as well:
-// whatever is renamed there may bring the path along.
+// missing notes the directories above an absent path that are absent as well: a directory
+// that is renamed to one of them may contain the path.
 func (s *Sweep) missing(path string) {
 	t, rel := s.Held.find(path)
 	if t == nil {
@@ -29,7 +29,7 @@ func (s *Sweep) missing(path string) {
 	}
 }
 
-// inGit is path relative to the innermost git directory that was there at launch.
+// inGit returns path relative to the innermost git directory that was there at launch.
 func (s *atLaunch) inGit(path string) (rel string, ok bool) {
 	if len(s.git) == 0 {
 		return "", false
@@ -42,7 +42,7 @@ func (s *atLaunch) inGit(path string) (rel string, ok bool) {
 	return "", false
 }
 
-// forbidden tells whether a path must not come into being: by its name, or
+// forbidden reports whether a path must not be created: by its name, or
 // because a repository's configuration gives it a meaning.
 func (s *Sweep) forbidden(path, rel string) bool {
 	if s.Match(rel) || s.unmade[path] {
@@ -55,7 +55,7 @@ func (s *Sweep) forbidden(path, rel string) bool {
 	return ok
 }
 
-// leads tells whether a path is on the way to a protected name.
+// leads reports whether a path is a directory that leads to a protected name.
 func (s *Sweep) leads(path, rel string) bool {
 	if s.Leads != nil && s.Leads(rel) || s.toward[path] {
 		return true
@@ -64,8 +64,8 @@ func (s *Sweep) leads(path, rel string) bool {
 	return ok && wrap.LeadsInGit(in, !s.Cut)
 }
 
-// Part tells whether a name, without its directory, may be part of a path that must
-// not come into being.
+// Part reports whether a name, without its directory, may be part of a path that must
+// not be created.
 func (s *Sweep) Part(name string) bool {
 	s.prepare()
 	if wrap.IsProtectedPart(name) {
@@ -81,24 +81,24 @@ func (s *Sweep) Part(name string) bool {
 	return false
 }
 
-// ambiguous tells whether a path may be a branch of a submodule that the search
+// ambiguous reports whether a path may be a branch of a submodule that the search
 // at launch did not come to ("modules/a/logs/refs/heads/config").
 func (s *Sweep) ambiguous(path, rel string) bool {
 	in, ok := s.inGit(path)
 	return ok && !s.Match(rel) && !s.Match(".git/"+in) && !s.unmade[path]
 }
 
-// brought tells whether something may have come to its place with a directory
-// above, which leaves its own times as they were: one on the way to protected
-// names was made, renamed or changed since the launch.
+// brought reports whether a file may have been moved to its place with a directory above it,
+// which leaves the file's own times unchanged: a directory above that leads to protected names
+// was created, renamed or changed since the launch.
 func (s *Sweep) brought(t *tree, rel string) bool {
 	for dir := dirOf(rel); dir != "" && dir != "."; dir = dirOf(dir) {
 		path := under(t.path, dir)
 		if s.known[path] || s.git[path] {
 			return false
 		}
-		// The search at launch looks for the names of a tree's top as they are
-		// written: what differs in case may have been there.
+		// The search at launch does not ignore case at the root of a tree: a name in
+		// other case may have been there.
 		if s.leads(path, dir) && !s.isOld(t, dir) && (s.Leads == nil || !s.Leads(dir) || rel == strings.ToLower(rel)) {
 			return true
 		}
@@ -106,7 +106,7 @@ func (s *Sweep) brought(t *tree, rel string) bool {
 	return false
 }
 
-// isOld tells whether nobody changed a directory since the launch.
+// isOld reports whether nobody changed a directory since the launch.
 func (s *Sweep) isOld(t *tree, rel string) bool {
 	fd, err := dirs.OpenBeneath(t.fd, rel, unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {

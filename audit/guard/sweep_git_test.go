@@ -37,7 +37,7 @@ func (g *ground) swept(want ...string) {
 }
 
 // A linked worktree's common directory is a tree of its own, and no .git is in the
-// paths beneath it.
+// paths under it.
 func TestSweepInACommonFolder(t *testing.T) {
 	g := newGround(t, "config", "HEAD", "modules/old/config", "modules/old/logs/refs/heads/", "modules/old/refs/heads/",
 		"worktrees/w/gitdir", "worktrees/other/gitdir", "refs/heads/", "foo/config")
@@ -101,7 +101,7 @@ func TestSweepLeavesOtherCase(t *testing.T) {
 	g.swept()
 }
 
-// What came into being before the watch began is told by its first Drain.
+// What was created before the watch began is told by its first Drain.
 func TestWatchTellsWhatWasBefore(t *testing.T) {
 	g := newGround(t, "sub/", ".vscode/x", ".git/config")
 	g.known = []string{g.tree + "/.vscode", g.tree + "/.git"}

@@ -6,21 +6,21 @@ import (
 	"sbx/wrap"
 )
 
-// Kind is how a path is kept from being changed inside, by its name: whether its mount
-// is there at that moment is not asked, since the host may be about to replace the file.
+// Kind is how a path is protected from changes inside. It is decided by name alone: the mount
+// itself may be missing at that moment, because the host replaces the file.
 type Kind uint8
 
-// The kinds of guards.
+// The kinds of protection.
 const (
 	Unguarded Kind = iota
 	Missed         // a protected name that was not found at launch, and has no mount
-	Pinned         // a mount lies on it: it is not to be removed, nor replaced
-	Fixed          // and that is read-only
-	Within         // it lies beneath one that is read-only
+	Pinned         // a mount point, which must not be removed or replaced
+	Fixed          // a read-only mount point
+	Within         // under a read-only mount point
 )
 
-// Guards is how an absolute path of the host is guarded, and the innermost mount that it
-// lies beneath; "" for a path of no writable tree.
+// Guards returns how a path of the host is protected, and the innermost mount point or tree
+// above it; "" for a path outside of the writable trees.
 func (s *Sweep) Guards(path string) (g Kind, mount string) {
 	s.prepare()
 	t, _ := s.Held.find(path)
@@ -49,8 +49,7 @@ func (s *Sweep) Guards(path string) (g Kind, mount string) {
 	return Unguarded, mount
 }
 
-// Guarded tells whether a name, without its directory, may be that of a path on which a
-// mount lies.
+// Guarded reports whether a name, without its directory, is that of some mount point.
 func (s *Sweep) Guarded(name string) bool {
 	s.prepare()
 	return s.names[name]
@@ -71,7 +70,7 @@ func (s *atLaunch) mountedOn(renewed []wrap.Renewal) {
 	}
 }
 
-// isMissed tells whether a path has a protected name that was not found at launch.
+// isMissed reports whether a path has a protected name that was not found at launch.
 func (s *Sweep) isMissed(path string) bool {
 	t, rel := s.Held.find(path)
 	return t != nil && !s.known[path] && s.forbidden(path, rel) && !s.ambiguous(path, rel) && !s.allowed(path, rel)

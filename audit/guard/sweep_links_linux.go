@@ -8,12 +8,12 @@ import (
 	"sbx/wrap"
 )
 
-// Git on the host writes its own files through links: a commit writes
-// COMMIT_EDITMSG, logs and index to wherever links of those names lead, with
-// names and texts in them that the command chose.
+// Git on the host follows symbolic links when it writes its own files: a commit writes
+// COMMIT_EDITMSG, logs and index to wherever links of these names lead, with names and texts
+// that the command chose.
 
-// Links tells whether no symbolic link must come to stand at an absolute path of
-// the host: it lies in a git directory, and the spec does not let it.
+// Links reports whether the command must not create a symbolic link at a path of the host:
+// the path is in a git directory, and the spec does not allow it.
 func (s *Sweep) Links(path string) bool {
 	s.prepare()
 	t, rel := s.Held.find(path)
@@ -24,8 +24,8 @@ func (s *Sweep) Links(path string) bool {
 	return ok && !wrap.MayLink(in) && !s.allowed(path, rel)
 }
 
-// ofGit is a path relative to the git directory that it lies in, where the search at
-// launch did not come to that one, too.
+// ofGit returns a path relative to the git directory around it, even one that the search at
+// launch did not find.
 func (s *Sweep) ofGit(path, rel string) (in string, ok bool) {
 	if in, ok = s.inGit(path); !ok {
 		in, ok = wrap.InGitFolder(rel)
@@ -33,7 +33,7 @@ func (s *Sweep) ofGit(path, rel string) (in string, ok bool) {
 	return in, ok
 }
 
-// link moves a symbolic link away that came to stand in a git directory.
+// link moves a new symbolic link out of a git directory.
 func (s *Sweep) link(out *audit.Swept, t *tree, fd int, rel, name string) (gone bool) {
 	path := under(t.path, rel)
 	var st unix.Statx_t
@@ -51,10 +51,10 @@ func (s *Sweep) link(out *audit.Swept, t *tree, fd int, rel, name string) (gone 
 	return s.take(out, t, fd, rel, name, audit.Moved{Kind: "link", Why: "git writes through such a link"}, false) == nil
 }
 
-// cameAlong tells whether something in a git directory may have come to its place
-// with a directory above, which leaves its own times as they were. The git directory
-// itself was there, and cannot be renamed. Objects come and go all the time, and
-// in their directories git writes no text.
+// cameAlong reports whether a file in a git directory may have been moved to its place with a
+// directory above it, which leaves the file's own times unchanged. The git directory itself
+// cannot be renamed. Directories of objects do not count: they change all the time, and git
+// writes no text there.
 func (s *Sweep) cameAlong(t *tree, rel string) bool {
 	in, _ := s.ofGit(under(t.path, rel), rel)
 	if wrap.Beneath(in, "objects") {
@@ -68,9 +68,8 @@ func (s *Sweep) cameAlong(t *tree, rel string) bool {
 	return false
 }
 
-// index moves an index of git's away that changed and names files of a git
-// directory, or outside of the working tree: "git checkout ." writes what an index
-// names, and does not look.
+// index moves a changed index file of git away if it lists paths in a git directory or outside
+// of the working tree: "git checkout ." writes to every path in the index without checking.
 func (s *Sweep) index(out *audit.Swept, t *tree, fd int, rel, name string) {
 	path := under(t.path, rel)
 	in, ok := s.ofGit(path, rel)
@@ -123,8 +122,8 @@ func (s *Sweep) index(out *audit.Swept, t *tree, fd int, rel, name string) {
 	}
 }
 
-// unlooked deals with an index for which there is no time, after too many others. Of
-// those that an index shares its entries with git makes few.
+// unlooked handles an index file that is not read, since too many were read before. It moves a
+// shared index away, of which git makes few, and only reports any other.
 func (s *Sweep) unlooked(out *audit.Swept, t *tree, fd int, rel, name string) {
 	const why = "there are more indexes than can be looked at"
 	if name == "index" {

@@ -11,42 +11,40 @@ import (
 	"sbx/wrap"
 )
 
-// The bounds of the walk at the end, for directories that nobody changed since the launch:
-// the command pays nothing for those.
+// The bounds of the walk at the end on directories that nobody changed since the launch.
 const (
 	maxNames   = 2_000_000
 	maxFolders = 200_000
 	maxSeconds = 10
 )
 
-// The bounds for the others. To make a directory takes longer than to look at it, so that
-// each brings the walk time along: no command hides a name behind what it made in less
-// time than these allow.
+// The bounds on the other directories. Creating a directory takes longer than looking at it,
+// and each new one extends the time of the walk: a command cannot create so many directories
+// that the walk ends before it comes to a protected name.
 const (
 	maxNewNames   = 40_000_000
 	maxNewFolders = 2_000_000
 	maxNewSeconds = 60 // in all
 	newFolderTime = 50 * time.Microsecond
 	newNameTime   = time.Microsecond
-	maxQueued     = 256 << 20 // bytes of what is still to be entered
+	maxQueued     = 256 << 20 // bytes of the names of directories still to be entered
 )
 
-// Sweep moves protected names that came into being out of the writable trees
-// and into the run's directory. It works from the descriptors of Held alone,
-// follows no link and enters no other mount; what it moves is moved by rename,
-// so that a name that turns into a link on the way is moved as that link.
+// Sweep moves protected names that were created during the run out of the writable trees and
+// into the run's directory. It starts from the descriptors of Held, follows no symbolic link
+// and enters no other mount. It moves by rename, so that a file that turns into a symbolic
+// link at that moment is moved as a link.
 //
-// Whether something was there at launch is told by Known and, where the file
-// system's clock can be trusted, by the times of the inode: what was neither
-// made nor changed since is never touched. Where Cut says that the search at
-// launch was not complete and the times do not tell either, it is left where
-// it is and reported.
+// Known, and the times of the inode where the file system's clock can be trusted, show
+// whether a file was there at launch. A file that was neither created nor changed since is
+// never touched. If the search at launch was not complete (Cut) and the times do not show
+// the age either, the file stays and is reported.
 type Sweep struct {
 	Watch wrap.Watch // Trees, Allowed and Protected count here
 	Held  *Snapshot
-	Known []string              // absolute paths of protected names at launch
-	Cut   bool                  // Known is not all
-	Match func(rel string) bool // whether a path beneath a tree is a protected name
+	Known []string              // absolute paths of the protected names at launch
+	Cut   bool                  // the search for Known ended early
+	Match func(rel string) bool // whether a path under a tree is a protected name
 	Leads func(rel string) bool // whether it is a directory on the way to one; nil for none
 	// Run opens the run's directory and gives its path; see Sink.Run.
 	Run func() (fd int, path string, err error)
@@ -57,27 +55,27 @@ type Sweep struct {
 	indexes indexes
 }
 
-// atLaunch is which paths are protected, and what was there when the command started.
+// atLaunch is which paths are protected and which existed when the command started.
 type atLaunch struct {
 	known  map[string]bool
 	unmade map[string]bool // Watch.Unmade
-	toward map[string]bool // the directories on the way to those that are missing too
+	toward map[string]bool // missing directories above the paths of unmade
 	git    map[string]bool // Watch.Git
 	links  map[string]bool // protected names that were links
-	fixed  map[string]bool // protected and read-only inside: nothing beneath is the command's
-	// mounted is what is mounted on inside, and whether that is read-only, and names the
-	// last names of those paths.
+	fixed  map[string]bool // protected and read-only inside: the command changes nothing under them
+	// mounted maps the paths that are mount points inside to whether the mount is read-only;
+	// names has the last components of these paths.
 	mounted map[string]bool
 	names   map[string]bool
 }
 
-// indexes is how much of git's indexes was looked at.
+// indexes is how much of git's index files was read.
 type indexes struct {
-	long  uint64 // together
-	block []byte // where they are read
+	long  uint64 // bytes in all
+	block []byte // the buffer for reading one
 }
 
-// prepare makes what the lookups need, once.
+// prepare builds the maps for the lookups, once.
 func (s *Sweep) prepare() {
 	if s.ready {
 		return
@@ -113,25 +111,25 @@ func (s *Sweep) prepare() {
 	s.mountedOn(s.Watch.Renew)
 }
 
-// Forbids tells whether an absolute path of the host must not come into being:
-// it is a protected name of one of the trees, or a directory on the way to one,
-// and the spec does not let it.
+// Forbids reports whether the command must not create a path of the host: the path is a
+// protected name in one of the trees, or a directory that leads to one, and the spec does not
+// allow it.
 func (s *Sweep) Forbids(path string) bool {
 	s.prepare()
 	t, rel := s.Held.find(path)
 	return t != nil && (s.forbidden(path, rel) || s.leads(path, rel) || s.isFixed(path)) && !s.allowed(path, rel)
 }
 
-// Empty tells whether a directory that Forbids names may be made all the same, since
-// what it is on the way to is forbidden in its turn.
+// Empty reports whether the command may create a directory that Forbids reports, because the
+// protected names that it leads to are forbidden themselves.
 func (s *Sweep) Empty(path string) bool {
 	s.prepare()
 	t, rel := s.Held.find(path)
 	return t != nil && s.mayBeMade(path, rel) && !s.forbidden(path, rel) && !s.isFixed(path)
 }
 
-// mayBeMade tells whether much else is kept in a directory: one of a tree's top, or of
-// a home in it.
+// mayBeMade reports whether a directory, in the root of a tree or in a home directory in it,
+// commonly holds other things than protected names.
 func (s *Sweep) mayBeMade(path, rel string) bool {
 	for !wrap.MayBeMade(rel) {
 		cut := strings.IndexByte(rel, '/')
@@ -143,7 +141,7 @@ func (s *Sweep) mayBeMade(path, rel string) bool {
 	return true
 }
 
-// forget takes note that what stood at a path is gone for good.
+// forget notes that the file at a path was removed and is no longer protected.
 func (s *Sweep) forget(path string) {
 	s.prepare()
 	delete(s.known, path)
@@ -161,7 +159,7 @@ func (s *atLaunch) isFixed(path string) bool {
 	return false
 }
 
-// Close gives back what the sweep opened; Held stays open.
+// Close closes the descriptors of the sweep; Held stays open.
 func (s *Sweep) Close() {
 	if s.ready && s.dest >= 0 {
 		dirs.Close(s.dest)
@@ -169,9 +167,8 @@ func (s *Sweep) Close() {
 	s.dest, s.ready = -1, false
 }
 
-// At sweeps one path at once, as a Notice of Appeared names it. What a rename
-// cannot take to the run's directory is set aside under another name, and listed
-// by End, which copies it.
+// At sweeps one path, as a Notice of Appeared names it. If a rename cannot move the file into
+// the run's directory, At renames it where it is, and End copies and lists it.
 func (s *Sweep) At(path string) audit.Swept {
 	s.prepare()
 	var out audit.Swept
@@ -189,8 +186,7 @@ func (s *Sweep) At(path string) audit.Swept {
 	return out
 }
 
-// End walks the writable trees. It is to be called when nothing of the
-// command runs any more.
+// End walks the writable trees. Call it after the last process of the command has ended.
 func (s *Sweep) End() audit.Swept {
 	return s.end(newWalk())
 }
@@ -201,7 +197,7 @@ func newWalk() walk {
 		until: now.Add(maxSeconds * time.Second), last: now.Add(maxNewSeconds * time.Second)}
 }
 
-// end is End within the bounds of a walk.
+// end is End with the bounds of a walk.
 func (s *Sweep) end(w walk) (out audit.Swept) {
 	s.prepare()
 	w.s, w.out, w.buf, w.seen = s, &out, make([]byte, 32<<10), map[string]bool{}
@@ -220,9 +216,8 @@ func (s *Sweep) end(w walk) (out audit.Swept) {
 	return out
 }
 
-// isTop tells whether a name in the open directory fd is the top of a tree by itself,
-// which was there at launch: names beneath count from there, and it is walked
-// by itself. What only stands in its place is not.
+// isTop reports whether a name in the open directory fd is the root of another tree, which is
+// walked separately. A directory that took the place of that root since the launch is not.
 func (s *Sweep) isTop(path string, fd int, name string) bool {
 	var st, top unix.Stat_t
 	for i := range s.Held.trees {
@@ -234,8 +229,8 @@ func (s *Sweep) isTop(path string, fd int, name string) bool {
 	return false
 }
 
-// allowed tells whether the spec lets path come into being: it or a directory
-// above it is named, by its path or, at any depth, by its name.
+// allowed reports whether the spec allows to create path: it lists the path or a directory
+// above, by an absolute path or, at any depth, by a name.
 func (s *Sweep) allowed(path, rel string) bool {
 	for _, a := range s.Watch.Allowed {
 		if strings.HasPrefix(a, "/") {
@@ -251,9 +246,8 @@ func (s *Sweep) allowed(path, rel string) bool {
 	return false
 }
 
-// consider moves name, which stands in the open directory fd and is called rel in
-// its tree, if it is protected, new and not allowed. It tells whether a walk
-// is to go on beneath it.
+// consider moves a name away if it is protected, new and not allowed. The name is in the open
+// directory fd; rel is its path in the tree. consider reports whether a walk should enter it.
 func (s *Sweep) consider(out *audit.Swept, t *tree, fd int, rel, name string, quick bool) (enter bool) {
 	path := under(t.path, rel)
 	if s.fixed[path] || s.isTop(path, fd, name) {
@@ -274,9 +268,9 @@ func (s *Sweep) consider(out *audit.Swept, t *tree, fd int, rel, name string, qu
 	link := st.Mode&unix.S_IFMT == unix.S_IFLNK
 	switch {
 	case !forbidden && !link:
-		return true // a directory on the way to a protected name; a link there would bring one along
+		return true // a directory that leads to a protected name; a symbolic link there could lead to one
 	case s.known[path] && (a != ageNew || !link && !s.links[path] || s.Held.same(path, fd, name)):
-		return true // a link cannot be protected: another in its place, or where a file stood, is new
+		return true // a link cannot be protected by a mount: another one in its place, or in that of a file, is new
 	}
 	repository := strings.EqualFold(name, ".git")
 	switch {

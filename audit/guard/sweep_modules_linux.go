@@ -9,8 +9,8 @@ import (
 	"sbx/internal/dirs"
 )
 
-// modules looks into the working trees of submodules as the indexes name them: git
-// enters those by itself, and a walk that ended early may not have come to them.
+// modules walks the working trees of submodules that the indexes list: git enters them on its
+// own, and a walk that ended early may not have reached them.
 func (s *Sweep) modules(out *audit.Swept) {
 	w := newWalk()
 	w.s, w.out, w.buf, w.room = s, out, make([]byte, 32<<10), 0
@@ -25,7 +25,7 @@ func (s *Sweep) modules(out *audit.Swept) {
 	}
 }
 
-// modulesOf does so for a git directory and its working tree.
+// modulesOf does this for one git directory and its working tree.
 func (w *walk) modulesOf(git, top string, left *int) {
 	for _, name := range w.s.gitlinks(git + "/index") {
 		if *left--; *left <= 0 {
@@ -34,7 +34,7 @@ func (w *walk) modulesOf(git, top string, left *int) {
 		path := top + "/" + name
 		if t, rel := w.s.Held.find(path); t != nil {
 			_ = w.folder(t, rel)
-			w.why = "" // what lies in it waits for nobody
+			w.why = "" // the directories in it are not entered
 		}
 		if m := git + "/modules/" + name; w.s.git[m] {
 			w.modulesOf(m, path, left)
@@ -42,7 +42,7 @@ func (w *walk) modulesOf(git, top string, left *int) {
 	}
 }
 
-// gitlinks are the submodules that an index of the host's names.
+// gitlinks returns the paths of the submodules that an index file lists.
 func (s *Sweep) gitlinks(path string) []string {
 	t, rel := s.Held.find(path)
 	if t == nil {

@@ -11,21 +11,21 @@ import (
 	"sbx/wrap"
 )
 
-// walk goes through a tree breadth first, so that what lies near the top, and
-// is met first by people and their tools, is looked at first.
+// walk goes through a tree breadth first: people and their tools use the names near the root
+// first, so the walk looks at them first.
 type walk struct {
 	queue
 	s         *Sweep
 	out       *audit.Swept
 	old, made bounds    // of directories that nobody changed since the launch, and of the others
-	until     time.Time // later by what came into being
-	last      time.Time // but never later than that
-	why       string    // why the walk ended early, if it did
+	until     time.Time // when to end; new files and directories extend it
+	last      time.Time // the latest time to end
+	why       string    // why the walk ended early; "" if it did not
 	buf       []byte
 	seen      map[string]bool // directories of git's that were read before
 }
 
-// bounds are how many names may still be read, and directories entered.
+// bounds is how many names may still be read and how many directories entered.
 type bounds struct{ names, folders int }
 
 func (w *walk) tree(t *tree) {
@@ -34,7 +34,7 @@ func (w *walk) tree(t *tree) {
 		if err := w.folder(t, rel); err != nil && err != unix.ENOENT && err != unix.ENOTDIR && err != unix.ELOOP {
 			cut := under(t.path, audit.Clip(rel)) + ": " + whyUnread(err)
 			w.out.AddCut(cut)
-			if err == unix.ENAMETOOLONG { // which only what was made a step at a time is
+			if err == unix.ENAMETOOLONG { // only a directory that was created step by step is so deep
 				w.out.Add(audit.Swept{Early: cut})
 			}
 		}
@@ -56,15 +56,15 @@ func whyUnread(err error) string {
 	return err.Error()
 }
 
-// Why a walk ended early.
+// The reasons for which a walk ends early.
 const (
 	tooManyFolders = "too many directories"
 	tooManyNames   = "too many names"
 	tooSlow        = "too slow"
 )
 
-// enter takes note of an open directory, and gives the bounds that it counts to; nil
-// where they are met.
+// enter counts an open directory and returns the bounds that it counts towards, nil if they
+// are reached.
 func (w *walk) enter(t *tree, fd int) *bounds {
 	b := &w.made
 	var st unix.Statx_t
@@ -83,15 +83,16 @@ func (w *walk) enter(t *tree, fd int) *bounds {
 	return b
 }
 
-// takes has the walk take longer for what came into being.
+// takes extends the time of the walk for a new file or directory.
 func (w *walk) takes(b *bounds, d time.Duration) {
 	if b == &w.made {
 		w.until = w.until.Add(d)
 	}
 }
 
-// open opens a directory that its mode closes. One that was so at launch holds
-// nothing new; any other is the command's doing, and is made readable.
+// open opens a directory whose mode forbids it. If the directory has not changed since the
+// launch, nothing in it is new, and open fails; else the command chose the mode, and open
+// makes the directory readable.
 func (w *walk) open(t *tree, rel string) (int, error) {
 	dir, name := t.fd, rel
 	if rel == "" {
@@ -114,8 +115,8 @@ func (w *walk) open(t *tree, rel string) (int, error) {
 	return dirs.OpenReadable(dir, name)
 }
 
-// foundName is a name that is to be looked at when the directory has been read: to
-// rename while reading could hide others from the reader.
+// foundName is a name to look at once the directory has been read: renaming during the read
+// could hide other names from the reader.
 type foundName struct {
 	name             string
 	dir, link, index bool
@@ -172,9 +173,9 @@ func (w *walk) folder(t *tree, rel string) error {
 	return f.Err
 }
 
-// worth tells whether a directory can hold anything new: one that nobody changed
-// since the launch and that holds no directories cannot, unless it was brought
-// along by one on the way to protected names.
+// worth reports whether a directory may contain new names. A directory that has not changed
+// since the launch and has no subdirectories does not, unless it was moved there with a
+// directory above it.
 func (s *Sweep) worth(t *tree, fd int, rel, name string) bool {
 	if !t.clocked || s.leads(under(t.path, rel), rel) {
 		return true

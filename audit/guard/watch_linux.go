@@ -10,28 +10,27 @@ import (
 	"sbx/wrap"
 )
 
-// maxWatched is how many directories are watched for new protected names. Beyond
-// them only the sweep at the end looks.
+// maxWatched is how many directories are watched for new protected names. In the others
+// only the sweep at the end looks.
 const maxWatched = 64
 
-// Watch tells, through inotify, when the host replaces a protected or masked
-// file and when a protected name appears in a writable tree. It is used by one
-// thread: NewWatch once the command runs, Begin when it has run for a while,
-// Widen while there is nothing better to do, Drain when FD is readable, Finish
-// and Close at the end. A watch that could not begin looks by itself (Look), one that
-// never began compares at the end.
+// Watch reports, through inotify, when the host replaces a protected or masked file and when
+// a protected name appears in a writable tree. One thread uses it: NewWatch once the command
+// runs, Begin when the command has run for a while, Widen while there is nothing else to do,
+// Drain when FD is readable, Finish and Close at the end. If Begin fails, Poll looks at the
+// files instead; a watch that never began compares them in Finish.
 type Watch struct {
 	fd    int
 	sweep *Sweep
 	dirs  map[int32]*watched
-	next  []place // directories of the trees still to be watched
+	next  []place // directories of the trees that are not watched yet
 	files []guarded
-	at    map[string]int // of files, by path, counted from 1
-	early []string       // what was there already as a directory came under watch
+	at    map[string]int // by path, the index in files plus 1
+	early []string       // names that were there already when the watch on a directory began
 	masks map[int32]*masked
 
-	looked time.Time           // when Look was called last
-	told   map[string]identity // what it told of
+	looked time.Time           // when Poll was called last
+	told   map[string]identity // the names that Poll has reported
 
 	events []byte // read from fd
 	buf    []byte // names of a directory
@@ -39,14 +38,14 @@ type Watch struct {
 
 // watched is one directory under watch.
 type watched struct {
-	names map[string]int // of files, by name
-	in    *tree          // the tree it belongs to; nil for none
+	names map[string]int // of guarded files in it, their indexes in Watch.files
+	in    *tree          // the tree that the directory belongs to; nil for none
 	rel   string
-	made  int  // files that were made in it
-	left  bool // it is left to the sweep
+	made  int  // files created in it so far
+	left  bool // the directory is no longer watched, and left to the sweep
 }
 
-// place is a directory beneath a tree.
+// place is a directory under a tree.
 type place struct {
 	t   *tree
 	rel string
@@ -54,9 +53,9 @@ type place struct {
 
 const watchMask = unix.IN_CREATE | unix.IN_MOVED_TO | unix.IN_ONLYDIR | unix.IN_MASK_ADD
 
-// NewWatch takes note of w's protected and masked files as they are now: their
-// identity, and the digests of protected files, which nothing inside can have
-// changed since they are mounted read-only there. It watches nothing yet.
+// NewWatch records the identity of w's protected and masked files as they are now, and the
+// digests of the protected ones. The command cannot have changed those: inside, they are
+// mounted read-only. NewWatch watches nothing yet.
 func NewWatch(w wrap.Watch, s *Sweep) *Watch {
 	s.prepare()
 	x := &Watch{fd: -1, sweep: s, at: map[string]int{}}
@@ -76,10 +75,10 @@ func NewWatch(w wrap.Watch, s *Sweep) *Watch {
 	return x
 }
 
-// Begin begins to watch the directories of those files and the tops of the trees.
-// It is not for a command that is over at once: a process that ends with an
-// inotify descriptor waits for the kernel's grace period, up to 20 ms. What
-// happened to a file since NewWatch is noted with the present time.
+// Begin begins to watch the directories of those files and the roots of the trees. Call it
+// only for a command that runs for a while: a process that ends with an inotify descriptor
+// waits for the kernel's grace period, up to 20 ms. Changes since NewWatch are noted with the
+// present time.
 func (x *Watch) Begin(now time.Time) error {
 	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
 	if err != nil {
@@ -107,7 +106,7 @@ func (x *Watch) Begin(now time.Time) error {
 	return nil
 }
 
-// inotifyWhy says what inotify's errors mean: they speak of other things.
+// inotifyWhy explains the errors of inotify, whose usual texts are misleading.
 func inotifyWhy(err error) string {
 	switch err {
 	case unix.EMFILE:
@@ -118,8 +117,8 @@ func inotifyWhy(err error) string {
 	return err.Error()
 }
 
-// add watches what a descriptor holds; an inode has one watch, whatever the
-// number of its names.
+// add watches the directory of a descriptor. An inode has one watch, however many names it
+// has.
 func (x *Watch) add(fd int, more uint32) (*watched, error) {
 	wd, err := unix.InotifyAddWatch(x.fd, dirs.FDPath(fd), watchMask|more)
 	if err != nil {
@@ -133,11 +132,11 @@ func (x *Watch) add(fd int, more uint32) (*watched, error) {
 	return d, nil
 }
 
-// FD is the descriptor to poll for reading.
+// FD returns the descriptor to poll for reading.
 func (x *Watch) FD() int { return x.fd }
 
 // Widen watches up to n more directories of the writable trees, from the tops
-// down, and tells whether there are more to come. What came into being in them
+// down, and reports whether there are more to come. What was created in them
 // before is given by the next Drain.
 func (x *Watch) Widen(n int) (more bool) {
 	for ; n > 0 && len(x.next) > 0; n-- {
@@ -152,8 +151,8 @@ func (x *Watch) Widen(n int) (more bool) {
 	return len(x.next) > 0
 }
 
-// follow watches a directory and queues those in it. What is protected and was not
-// known at launch is given to appeared.
+// follow watches a directory and queues the directories in it. It calls appeared for each
+// protected name that was not known at launch.
 func (x *Watch) follow(p place, appeared func(path string)) {
 	fd, err := dirs.OpenBeneath(p.t.fd, p.rel, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK)
 	if err != nil {
@@ -163,7 +162,7 @@ func (x *Watch) follow(p place, appeared func(path string)) {
 	if x.fd >= 0 && len(x.dirs) < maxWatched {
 		d, err := x.add(fd, 0)
 		if err != nil {
-			x.next = nil // no more to be had
+			x.next = nil // the user's watches are used up
 			return
 		}
 		d.in, d.rel = p.t, p.rel
@@ -175,7 +174,7 @@ func (x *Watch) follow(p place, appeared func(path string)) {
 		rel := dirs.Join(p.rel, string(e.Name))
 		path := under(p.t.path, rel)
 		if x.isNew(path, rel) {
-			appeared(path) // which may turn out to be old, and is watched like any other
+			appeared(path) // the name may be older than the launch; it is watched all the same
 		}
 		if e.Kind == unix.DT_DIR && len(x.next) < maxWatched && x.worth(path, string(e.Name), rel) {
 			x.next = append(x.next, place{p.t, rel})
@@ -183,8 +182,8 @@ func (x *Watch) follow(p place, appeared func(path string)) {
 	}
 }
 
-// worth leaves out directories in which nothing that matters appears, so that the
-// watches last for those where it does.
+// worth reports whether to watch a directory. The number of watches is bounded, so it leaves
+// out directories where no protected names appear.
 func (x *Watch) worth(path, name, rel string) bool {
 	if x.sweep.fixed[path] || x.sweep.Held.has(path) || name == "node_modules" {
 		return false

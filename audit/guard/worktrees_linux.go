@@ -9,18 +9,16 @@ import (
 	"sbx/wrap"
 )
 
-// Worktrees removes the linked worktrees of a Plan, a name at a time as the
-// command asks for it. Their names are mount points inside, which unlink(2) and
-// rmdir(2) refuse (EBUSY); in the supervisor's own mount namespace they are not,
-// and the mounts inside go with what they lie on.
+// Worktrees removes the linked git worktrees of a Plan for the command, name by name. The names
+// are mount points inside, so that unlink(2) and rmdir(2) fail there with EBUSY. They are not in
+// the supervisor's own mount namespace, and removing a file there removes the mounts on it.
 //
-// A worktree's .git file goes first. Its directory in the repository goes only as a
-// whole: the protected names in it are noted as removed, one by one, and stay
-// until the directory itself is removed. A directory without its commondir would be a
-// repository of its own, whose configuration git would read.
+// The .git file of a worktree goes first. The worktree's directory in the repository is removed
+// only as a whole: Worktrees notes the protected names in it as removed, one by one, and removes
+// them with the directory. Without its commondir file the directory would be a repository of its
+// own, whose configuration git would read.
 //
-// What is removed is protected no more, and is from then on a protected name that
-// must not come into being.
+// A removed name is no longer protected by a mount, and must not be created again.
 type Worktrees struct {
 	sweep *Sweep
 	watch *Watch
@@ -30,11 +28,11 @@ type Worktrees struct {
 type worktree struct {
 	admin   string
 	dots    []dot
-	gone    [len(adminNames)]bool // of the names in admin, noted as removed
-	removed bool                  // of its protections, some
+	gone    [len(adminNames)]bool // which of the names in admin are noted as removed
+	removed bool                  // some protected name of it was removed
 }
 
-// dot is a .git file as it was at launch; zero id where there was none.
+// dot is a .git file at launch; id is zero if there was none.
 type dot struct {
 	path string
 	id   identity
@@ -42,7 +40,7 @@ type dot struct {
 
 var adminNames = wrap.AdminNames()
 
-// NewWorktrees takes note of the .git files as they are now.
+// NewWorktrees records the .git files as they are now.
 func NewWorktrees(s *Sweep, x *Watch) *Worktrees {
 	w := &Worktrees{sweep: s, watch: x}
 	for i := range s.Watch.Worktrees {
@@ -56,10 +54,10 @@ func NewWorktrees(s *Sweep, x *Watch) *Worktrees {
 	return w
 }
 
-// Remove removes a path of the host that is mounted on inside, if it is a
-// worktree's and its turn has come; else it is not ours, and the kernel's answer
-// stands. dir is the directory that the path is in as the command came to it, directory
-// whether it is to be removed as one. The caller has taken on the command's rights.
+// Remove removes a path of the host that is a mount point inside, if the path belongs to a
+// worktree and may be removed at this point; else ours is false, and the answer of the kernel
+// stands. dir is a descriptor of the path's directory as the command reached it, folder whether
+// the command asks to remove a directory. The caller has assumed the command's credentials.
 func (w *Worktrees) Remove(path string, dir int, folder bool) (e unix.Errno, ours bool) {
 	for i := range w.list {
 		t := &w.list[i]
@@ -90,7 +88,7 @@ func (w *Worktrees) Remove(path string, dir int, folder bool) (e unix.Errno, our
 	return 0, false
 }
 
-// removeDot removes a .git file that is still the one of the launch.
+// removeDot removes a .git file if it is still the one from the launch.
 func (w *Worktrees) removeDot(t *worktree, d *dot, dir int) (unix.Errno, bool) {
 	at, name, ok := w.open(d.path, dir)
 	if !ok {
@@ -103,8 +101,8 @@ func (w *Worktrees) removeDot(t *worktree, d *dot, dir int) (unix.Errno, bool) {
 	return w.unlink(t, at, d.path, 0), true
 }
 
-// removeEmpty removes a directory in which nothing is. Git does so with worktrees,
-// too, whenever it has removed one.
+// removeEmpty removes an empty directory. Git does so with the "worktrees" directory too,
+// whenever it has removed a worktree.
 func (w *Worktrees) removeEmpty(t *worktree, path string, dir int) (unix.Errno, bool) {
 	at, _, ok := w.open(path, dir)
 	if !ok {
@@ -114,7 +112,7 @@ func (w *Worktrees) removeEmpty(t *worktree, path string, dir int) (unix.Errno, 
 	return w.unlink(t, at, path, unix.AT_REMOVEDIR), true
 }
 
-// note notes that a name of a worktree's directory is to go with the directory.
+// note notes that a name in a worktree's directory is to be removed with the directory.
 func (w *Worktrees) note(t *worktree, n, dir int) (unix.Errno, bool) {
 	at, _, ok := w.open(under(t.admin, adminNames[n]), dir)
 	if !ok || !w.allGone(t) {
@@ -131,8 +129,8 @@ func (w *Worktrees) note(t *worktree, n, dir int) (unix.Errno, bool) {
 	return 0, true
 }
 
-// removeAdmin removes a worktree's directory in which nothing is but names that
-// were noted as removed.
+// removeAdmin removes a worktree's directory if it contains only names that were noted as
+// removed.
 func (w *Worktrees) removeAdmin(t *worktree, dir int) (unix.Errno, bool) {
 	above, name, ok := w.open(t.admin, dir)
 	if !ok || !w.allGone(t) {
@@ -163,7 +161,7 @@ func (w *Worktrees) removeAdmin(t *worktree, dir int) (unix.Errno, bool) {
 		}
 	}
 	if e := w.unlink(t, above, t.admin, unix.AT_REMOVEDIR); e != 0 {
-		w.restore(t, at, text) // something came into being meanwhile
+		w.restore(t, at, text) // something was created meanwhile
 		return e, true
 	}
 	for _, n := range adminNames {
@@ -172,19 +170,19 @@ func (w *Worktrees) removeAdmin(t *worktree, dir int) (unix.Errno, bool) {
 	return 0, true
 }
 
-// restore puts a commondir back into a directory that could not be removed. What
-// stands in its place by now is new, and to be swept.
+// restore puts the commondir file back into a directory that could not be removed. If another
+// file has that name by now it is new, and the sweep moves it away.
 func (w *Worktrees) restore(t *worktree, at int, text []byte) {
 	fd, err := dirs.Open(at, wrap.Commondir, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o644)
 	if err != nil {
 		w.forget(under(t.admin, wrap.Commondir))
 		return
 	}
-	_, _ = unix.Write(fd, text) // a file system that is full leaves an empty one, which is no git directory's
+	_, _ = unix.Write(fd, text) // on a full file system the file stays empty, and git does not accept the directory
 	dirs.Close(fd)
 }
 
-// maxSmall bounds what is read of a commondir: git writes a path.
+// maxSmall bounds the size of a commondir file, which contains a path.
 const maxSmall = 8 << 10
 
 // readSmall reads a small file in an open directory.
@@ -202,7 +200,7 @@ func readSmall(dir int, name string) ([]byte, error) {
 	return b[:max(n, 0)], err
 }
 
-// unlink removes a path in the directory at, and what is known of it.
+// unlink removes a path in the directory at, and forgets what is known of the path.
 func (w *Worktrees) unlink(t *worktree, at int, path string, flags int) unix.Errno {
 	for {
 		err := unix.Unlinkat(at, path[len(dirOf(path))+1:], flags)
@@ -223,8 +221,8 @@ func (w *Worktrees) forget(path string) {
 	w.watch.forget(path)
 }
 
-// open opens the directory of a path, from the tree's own descriptor and through no
-// link, if it is the one that the command came to.
+// open opens the directory of a path, from the tree's own descriptor and without following
+// links, if it is the directory that the command reached.
 func (w *Worktrees) open(path string, dir int) (at int, name string, ok bool) {
 	t, rel := w.sweep.Held.find(path)
 	if t == nil {
@@ -242,13 +240,12 @@ func (w *Worktrees) open(path string, dir int) (at int, name string, ok bool) {
 	return at, path[len(dirOf(path))+1:], true
 }
 
-// allGone tells whether no .git file is left that leads to a worktree's directory.
+// allGone reports whether no .git file of the worktree is left.
 func (w *Worktrees) allGone(t *worktree) bool {
 	return !slices.ContainsFunc(t.dots, func(d dot) bool { return !w.isGone(d.path) })
 }
 
-// isGone tells whether nothing stands at a path. What cannot be looked at is not
-// taken for gone.
+// isGone reports whether a path does not exist. On any other error than ENOENT it is false.
 func (w *Worktrees) isGone(path string) bool {
 	t, rel := w.sweep.Held.find(path)
 	if t == nil {
@@ -268,8 +265,8 @@ func errnoOf(err error) unix.Errno {
 	return unix.EPERM
 }
 
-// Removed are the worktrees of whose protections some were removed, by their
-// directories in the repository.
+// Removed returns the worktrees of which protected names were removed, by their directories in
+// the repository.
 func (w *Worktrees) Removed() (list []string) {
 	for i := range w.list {
 		if w.list[i].removed {

@@ -66,7 +66,7 @@ func (g *ground) removes(w *Worktrees, rows ...[3]string) {
 }
 
 // The .git file goes first and the directory in the repository at once; what is free
-// then must not come into being.
+// then must not be created.
 func TestWorktreeGoesInOrder(t *testing.T) {
 	g, w := linked(t)
 	g.removes(w, [][3]string{

@@ -37,7 +37,7 @@ func HTML(v audit.View, more Beside) string {
 		", " + escapeHTML(audit.Text(n.Get("started_at"))) + ", " + escapeHTML(p.title) + "</p>\n")
 	htmlTiles(&b, v)
 	folded := map[string]bool{"run": true, "requested": true, "enforced": true, "resource usage": true}
-	for _, s := range p.sections[1:] { // the first is in the tiles, and beneath
+	for _, s := range p.sections[1:] { // the first is in the tiles, and under
 		if !folded[s.title] && s.title != "connections" {
 			htmlSection(&b, s, "")
 		}
@@ -65,7 +65,7 @@ func HTML(v audit.View, more Beside) string {
 // maxHeading is how many characters of a command the heading has.
 const maxHeading = 120
 
-// htmlSection writes a section's rows, folded beneath its summary where it has one.
+// htmlSection writes a section's rows, folded under its summary where it has one.
 func htmlSection(b *strings.Builder, s section, summary string) {
 	if len(s.rows) == 0 {
 		return

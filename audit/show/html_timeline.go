@@ -12,7 +12,7 @@ import (
 	"sbx/spec"
 )
 
-// moment is a program in the tree of those that were started, or a denial beneath it.
+// moment is a program in the tree of those that were started, or a denial under it.
 type moment struct {
 	name, title string
 	at, end     time.Time
@@ -115,7 +115,7 @@ func htmlTimeline(b *strings.Builder, v audit.View) {
 	}
 }
 
-// lines are those of a program and of what lies beneath it.
+// lines are those of a program and of what lies under it.
 func (m *moment) lines(dst []string, depth int, root *moment) []string {
 	dst = append(dst, m.line(min(depth, 8), root))
 	for _, one := range m.beneath {

@@ -28,7 +28,7 @@ type section struct {
 type row struct {
 	tone  tone
 	cells []string
-	notes []string // further lines beneath
+	notes []string // further lines under
 }
 
 // tone is how a line is meant.

@@ -115,7 +115,7 @@ func howEnded(v audit.View) string {
 	return strings.TrimSpace(out)
 }
 
-// holds tells whether a line of this status holds all that was asked.
+// holds reports whether a line of this status holds all that was asked.
 func holds(status string) bool { return status == "enforced" || status == "guarded" }
 
 // enforcement are the lines that hold all that was asked, or the others.
