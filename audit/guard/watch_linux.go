@@ -135,9 +135,9 @@ func (x *Watch) add(fd int, more uint32) (*watched, error) {
 // FD returns the descriptor to poll for reading.
 func (x *Watch) FD() int { return x.fd }
 
-// Widen watches up to n more directories of the writable trees, from the tops
-// down, and reports whether there are more to come. What was created in them
-// before is given by the next Drain.
+// Widen watches up to n more directories of the writable trees, those near the roots first,
+// and reports whether more are left. The next Drain reports protected names that were created
+// in them before.
 func (x *Watch) Widen(n int) (more bool) {
 	for ; n > 0 && len(x.next) > 0; n-- {
 		if len(x.dirs) >= maxWatched {

@@ -9,13 +9,13 @@ import (
 	"sbx/spec"
 )
 
-// change is a line that two records have not alike; nil where one of them lacks it.
+// change is a line that differs between two records; a or b is nil if that record lacks it.
 type change struct {
 	section, key string
 	a, b         *row
 }
 
-// Poll is what a later record has otherwise than an earlier one, for a person.
+// Compare returns, as text for a terminal, how record b differs from record a.
 func Compare(a, b audit.View, colour bool) string {
 	var out strings.Builder
 	out.WriteString("- " + spec.Shown(layOut(a).title) + "\n+ " + spec.Shown(layOut(b).title) + "\n")
@@ -51,7 +51,7 @@ func marked(mark string, t tone, r *row) []row {
 	return []row{{tone: t, cells: append([]string{mark}, r.cells...), notes: r.notes}}
 }
 
-// CompareJSON is the same for a program: one object.
+// CompareJSON returns the differences as one JSON object.
 func CompareJSON(a, b audit.View) []byte {
 	w := doc.Writer{Lines: 1, Text: audit.Kept}
 	w.Open('{')
@@ -73,8 +73,7 @@ func CompareJSON(a, b audit.View) []byte {
 	return append(w.B, '\n')
 }
 
-// changed are the lines that are not alike, by sections, in the order of the first record
-// and then of the second.
+// changed returns the lines that differ, by sections, those of a first.
 func changed(a, b audit.View) (all []change) {
 	left, right := compared(a), compared(b)
 	for i, s := range left {
@@ -83,8 +82,8 @@ func changed(a, b audit.View) (all []change) {
 	return all
 }
 
-// compared are the sections of a record that are compared: without names and times of its
-// own.
+// compared returns the sections of a record to compare, without its id and times, which always
+// differ.
 func compared(v audit.View) []section {
 	n := v.Node
 	run := slices.DeleteFunc(overview(v), func(r row) bool { return r.cells[0] == "started" || r.cells[0] == "ended" })
@@ -121,7 +120,7 @@ func differing(title string, a, b []row) (all []change) {
 	return all
 }
 
-// keyOf is what two lines share that speak of the same thing.
+// keyOf identifies what a line is about: lines with the same key are compared.
 func keyOf(title string, r row) string {
 	n := 1
 	if title == "denied" {

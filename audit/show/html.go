@@ -9,24 +9,24 @@ import (
 	"sbx/spec"
 )
 
-// Part is a titled list of what may be done where, and because of what.
+// Part is a titled list of rows, such as the paths that may be written.
 type Part struct {
 	Title string
 	Rows  []Row
 }
 
-// Row is a line of a Part.
+// Row is a line of a Part: a path or host, and the line of the spec that decides about it.
 type Row struct{ What, Why string }
 
-// Beside is what a page shows beside its record. What is not known is empty.
+// Beside is what a page shows in addition to its record. Unknown parts are empty.
 type Beside struct {
-	Reach   []Part // what could be reached, as the record's documents are on this host now
-	Spec    string // the document that would have allowed all that was denied
-	Changes string // its lines that are new, and what each is for
+	Reach   []Part // what the record's documents make reachable on this host now
+	Spec    string // a document that would have allowed everything that was denied
+	Changes string // the new lines of Spec, and what each is for
 }
 
-// ShowHTML is a record as one page that holds all it needs, runs no script and asks
-// nothing of the network.
+// HTML returns a record as one self-contained page that runs no script and loads nothing from
+// the network.
 func HTML(v audit.View, more Beside) string {
 	p, n := layOut(v), v.Node
 	var b strings.Builder
@@ -37,7 +37,7 @@ func HTML(v audit.View, more Beside) string {
 		", " + escapeHTML(audit.Text(n.Get("started_at"))) + ", " + escapeHTML(p.title) + "</p>\n")
 	htmlTiles(&b, v)
 	folded := map[string]bool{"run": true, "requested": true, "enforced": true, "resource usage": true}
-	for _, s := range p.sections[1:] { // the first is in the tiles, and under
+	for _, s := range p.sections[1:] { // the first is shown in the tiles
 		if !folded[s.title] && s.title != "connections" {
 			htmlSection(&b, s, "")
 		}
@@ -65,7 +65,7 @@ func HTML(v audit.View, more Beside) string {
 // maxHeading is how many characters of a command the heading has.
 const maxHeading = 120
 
-// htmlSection writes a section's rows, folded under its summary where it has one.
+// htmlSection writes the rows of a section, folded under its summary if it has one.
 func htmlSection(b *strings.Builder, s section, summary string) {
 	if len(s.rows) == 0 {
 		return
@@ -149,7 +149,7 @@ func htmlTiles(b *strings.Builder, v audit.View) {
 	b.WriteString("</div>\n")
 }
 
-// counted is a number of things.
+// counted returns a number with its noun, in the plural if needed.
 func counted(n int64, thing string) string {
 	if n != 1 {
 		thing += "s"
@@ -157,7 +157,7 @@ func counted(n int64, thing string) string {
 	return digits(n) + " " + thing
 }
 
-// deniedKinds is how many denials there are of each kind.
+// deniedKinds counts the denials of each kind.
 func deniedKinds(n *spec.Node) string {
 	var kinds []string
 	count := map[string]int64{}
@@ -182,8 +182,8 @@ func openedRows(n *spec.Node) (rows []row) {
 	return rows
 }
 
-// htmlReach writes what could be reached: the lists of this host or, without, what the
-// record has of its own.
+// htmlReach writes what the command could reach: the lists of Beside or, without them, what the
+// record itself contains.
 func htmlReach(b *strings.Builder, n *spec.Node, parts []Part) {
 	from := "as its spec is on this host now; sbx check prints the same"
 	if len(parts) == 0 {

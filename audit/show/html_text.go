@@ -6,8 +6,8 @@ import (
 	"sbx/spec"
 )
 
-// style is all that the page looks like; it loads nothing. No cell is narrower than its
-// longest word, unless that is wider than the page.
+// style is the whole style of the page; it loads nothing. No cell is narrower than its longest
+// word, unless that is wider than the page.
 const style = `:root{--dim:#666;--line:#ddd;--soft:#f5f5f5;--bar:#7aa5d8;--good:#17692f;--weak:#8a5a00;--bad:#a4161a}
 body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:1.5rem auto;padding:0 1rem;color:#1b1b1b;background:#fff;overflow-wrap:break-word}
 h1{font-size:1.25rem;margin:.2rem 0}h2{font-size:1rem;margin:1.6rem 0 .3rem}p{margin:0;color:var(--dim);font-size:.9em}
@@ -25,7 +25,7 @@ func class(t tone) string {
 	return [...]string{plain: "", good: ` class="good"`, weak: ` class="weak"`, bad: ` class="bad"`}[t]
 }
 
-// escapeHTML is text for HTML's elements and quoted attributes.
+// escapeHTML escapes text for elements and quoted attributes of HTML.
 func escapeHTML(s string) string {
 	s = spec.Shown(s)
 	if !strings.ContainsAny(s, `&<>"'`) {
@@ -51,8 +51,8 @@ func escapeHTML(s string) string {
 	return b.String()
 }
 
-// breakable is escapeHTML of text that may have paths: a line may end behind each "/"
-// but the first.
+// breakable is escapeHTML for text that may contain paths: it allows a line break after each
+// "/" but the first.
 func breakable(s string) string {
 	var b strings.Builder
 	for s != "" {
@@ -69,7 +69,7 @@ func breakable(s string) string {
 	return b.String()
 }
 
-// escapeLines is escapeHTML of lines.
+// escapeLines is escapeHTML for lines.
 func escapeLines(s string) string {
 	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
 	for i, line := range lines {

@@ -12,7 +12,7 @@ import (
 	"sbx/spec"
 )
 
-// moment is a program in the tree of those that were started, or a denial under it.
+// moment is a started program in the tree of all programs, or a denial of a program.
 type moment struct {
 	name, title string
 	at, end     time.Time
@@ -22,8 +22,8 @@ type moment struct {
 	beneath     []*moment
 }
 
-// timeline is the command with all that it started, and what was denied; nil where
-// the programs were not listed.
+// timeline returns the command with the programs that it started and their denials, nil if the
+// record does not list programs.
 func timeline(v audit.View) *moment {
 	n := v.Node
 	argv := doc.Items(n.Get("command").Get("argv"))
@@ -33,12 +33,12 @@ func timeline(v audit.View) *moment {
 	whole64 := func(v *spec.Node) int64 { return audit.Whole(v).Value }
 	root := &moment{name: path.Base(audit.Text(argv[0])), title: audit.Text(n.Get("command").Get("executable")), at: audit.Time(n.Get("started_at")), end: audit.Time(n.Get("ended_at")),
 		pid: whole64(n.Get("command").Get("pid"))}
-	latest := map[int64]*moment{root.pid: root} // of a process, the program that it runs
+	latest := map[int64]*moment{root.pid: root} // by process, the program that it runs
 	var all []*moment
 	for _, p := range first(doc.Items(n.Get("started"))) {
 		m := &moment{name: path.Base(audit.Text(p.Get("program"))), title: audit.Text(p.Get("program")), at: audit.Time(p.Get("at")), end: audit.Time(p.Get("ended_at")), pid: whole64(p.Get("pid"))}
 		if before := latest[m.pid]; before != nil && before != root && m.pid > 0 && (before.end.IsZero() || !before.end.Before(m.at)) {
-			before.end = m.at // whose place it took
+			before.end = m.at // the process executed another program
 		}
 		above := latest[whole64(p.Get("parent"))]
 		if above == nil {
@@ -85,8 +85,8 @@ func timeline(v audit.View) *moment {
 	return root
 }
 
-// shownMoments is how many lines of the timeline are not folded, maxMoments how many
-// programs and denials it has at most: a record may be anybody's.
+// shownMoments is how many lines of the timeline are not folded, maxMoments how many programs
+// and denials it has at most: anybody may have written the record.
 const (
 	shownMoments = 40
 	maxMoments   = 1000
@@ -115,7 +115,7 @@ func htmlTimeline(b *strings.Builder, v audit.View) {
 	}
 }
 
-// lines are those of a program and of what lies under it.
+// lines appends the line of a moment and those of the moments below it.
 func (m *moment) lines(dst []string, depth int, root *moment) []string {
 	dst = append(dst, m.line(min(depth, 8), root))
 	for _, one := range m.beneath {
@@ -124,7 +124,7 @@ func (m *moment) lines(dst []string, depth int, root *moment) []string {
 	return dst
 }
 
-// deniedLine begins the line of a denial.
+// deniedLine is how the line of a denial begins.
 const deniedLine = `<div class="run bad"`
 
 func (m *moment) line(depth int, root *moment) string {

@@ -9,7 +9,7 @@ import (
 	"sbx/spec"
 )
 
-// agentRows shows the agent's word to people.
+// agentRows returns what the agent's own output said.
 func agentRows(n *spec.Node) []row {
 	a := n.Get("agent")
 	if a == nil {

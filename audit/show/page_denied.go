@@ -10,15 +10,15 @@ import (
 	"sbx/spec"
 )
 
-// denied are the denials of a record that a person takes for one: of the same action by
-// the same line of the spec, on the ports of one host or on what one line would allow.
+// denied is a group of denials that people regard as one: the same action, denied by the same
+// line of the spec, on ports of one host or on targets that one line would allow.
 type denied struct {
 	kind, action, host, rule, opens string
 	targets, programs, allow        []string
 	count                           int64
 }
 
-// fold puts alike denials together, in the order of the first of each.
+// fold groups denials, in the order of the first of each group.
 func fold(violations *spec.Node) (all []*denied) {
 	type key struct{ kind, action, rule, on string }
 	index := map[key]*denied{}
@@ -47,8 +47,8 @@ func fold(violations *spec.Node) (all []*denied) {
 	return all
 }
 
-// hostAndPort are those of a target that is an address or a host; of any other the host is
-// "", and the target itself stands in the place of the port.
+// hostAndPort splits a target that is a host and a port. For any other target the host is "" and
+// the port is the whole target.
 func hostAndPort(v *spec.Node) (host, port string) {
 	target := audit.Text(v.Get("target"))
 	i := strings.LastIndexByte(target, ':')
@@ -58,7 +58,7 @@ func hostAndPort(v *spec.Node) (host, port string) {
 	return target[:i], target[i+1:]
 }
 
-// with is a list with one more value, if that is none of it and not empty.
+// with appends a value that is not empty and not in the list yet.
 func with(list []string, s string) []string {
 	if s == "" || slices.Contains(list, s) {
 		return list
@@ -66,10 +66,10 @@ func with(list []string, s string) []string {
 	return append(list, s)
 }
 
-// maxTogether is how many targets or ports of one line a person is shown.
+// maxTogether is how many targets or ports one line shows.
 const maxTogether = 12
 
-// on is what was denied on, in a few words, and the targets that these leave out.
+// on returns the targets in a few words, and the targets that are left out there.
 func (d *denied) on() (words string, also []string) {
 	switch {
 	case d.host != "" && len(d.targets) == 1:
@@ -84,7 +84,7 @@ func (d *denied) on() (words string, also []string) {
 	return "", nil
 }
 
-// some are the first values of a list, and how many more there are.
+// some returns the first values of a list, and how many more there are.
 func some(list []string) string {
 	names := make([]string, 0, maxTogether)
 	for _, s := range list[:min(len(list), maxTogether)] {
@@ -97,11 +97,11 @@ func some(list []string) string {
 	return out
 }
 
-// maxLineNested bounds a line of a spec that is read.
+// maxNesting is how deep a list in an advised line may be nested.
 const maxNesting = 64
 
-// lines are the lines of the spec that would allow all of it: one, where they are lists
-// of one field.
+// lines returns the lines of a spec that would allow the whole group: a single line if they are
+// all lists of one field.
 func (d *denied) lines() []string {
 	field, values := "", []string(nil)
 	for _, line := range d.allow {
@@ -121,7 +121,7 @@ func (d *denied) lines() []string {
 	return []string{field + ": [" + strings.Join(values, ", ") + "]"}
 }
 
-// advice are the same, with what they open beside.
+// advice returns these lines, each with what else it would allow.
 func (d *denied) advice() []string {
 	all := d.lines()
 	for i := range all {

@@ -17,7 +17,7 @@ func warnings(n *spec.Node) (rows []row) {
 	return rows
 }
 
-// texts are the strings of a list; none where there is no list.
+// texts returns the strings of a list, none if n is no list.
 func texts(n *spec.Node) (all []string) {
 	for _, item := range doc.Items(n) {
 		all = append(all, audit.Text(item))
@@ -25,7 +25,7 @@ func texts(n *spec.Node) (all []string) {
 	return all
 }
 
-// profileRow is the profile that held, with why below it.
+// profileRow returns the profile of the run, with the reasons below it.
 func profileRow(n *spec.Node) row {
 	if n == nil {
 		return cells("profile", "")
@@ -39,7 +39,7 @@ func profileRow(n *spec.Node) row {
 	return r
 }
 
-// seen is which denials could be seen, those about files by what was done to them.
+// seen returns the kinds of denials that could be seen; for files, by operation.
 func seen(n *spec.Node) string {
 	kinds := texts(n.Get("observed_kinds"))
 	if files := texts(n.Get("observed_filesystem")); len(files) > 0 {

@@ -24,14 +24,14 @@ type section struct {
 	rows  []row
 }
 
-// row is a line: cells stand under each other within a section.
+// row is a line. The cells of a section's rows are aligned in columns.
 type row struct {
 	tone  tone
 	cells []string
-	notes []string // further lines under
+	notes []string // further lines below
 }
 
-// tone is how a line is meant.
+// tone is whether a line is good or bad news, which its colour shows.
 type tone uint8
 
 const (
@@ -115,10 +115,10 @@ func signalName(n int64) string {
 	return "signal " + strconv.FormatInt(n, 10)
 }
 
-// name is a path or a program's name.
+// name returns a path or a program's name, quoted if needed.
 func name(n *spec.Node) string { return spec.Name(audit.Text(n)) }
 
-// quoteArgs is a command line as a shell would take it.
+// quoteArgs returns a command line quoted for a shell.
 func quoteArgs(argv *spec.Node) string {
 	var b strings.Builder
 	for i, a := range doc.Items(argv) {
@@ -155,7 +155,7 @@ func refusal(e *spec.Node) []row {
 	return []row{r}
 }
 
-// asked lists the documents' own fields, in one line each.
+// asked returns a row for each field of the documents.
 func asked(n *spec.Node) []row {
 	docs := []*spec.Node{n}
 	if n != nil && n.Kind == spec.List {
@@ -173,7 +173,7 @@ func asked(n *spec.Node) []row {
 	return rows
 }
 
-// jobFolders are what --input and --output named, which no document does.
+// jobFolders returns the directories of --input and --output, which no document lists.
 func jobFolders(resolved *spec.Node) (rows []row) {
 	for _, key := range []string{"input", "output"} {
 		if m := resolved.Get(key); m != nil && m.Text != "" {

@@ -34,7 +34,7 @@ func used(n *spec.Node) []row {
 	return rows
 }
 
-// brokerRow tells of the tools that a broker ran, or was asked for.
+// brokerRow returns how often a broker ran tools, and how often it was asked to.
 func brokerRow(n *spec.Node) []row {
 	calls := audit.Whole(n.Get("calls"))
 	if !calls.Set {
@@ -59,7 +59,7 @@ func brokerRow(n *spec.Node) []row {
 
 func digits(n int64) string { return strconv.FormatInt(n, 10) }
 
-// commands tells how many programs were started, and which most.
+// commands returns how many programs were started, and which ones most often.
 func commands(n *spec.Node) []row {
 	count := func(v *spec.Node) string { return strconv.FormatInt(audit.Whole(v).Value, 10) }
 	if !audit.Whole(n.Get("commands_used")).Set {
@@ -91,7 +91,7 @@ func commands(n *spec.Node) []row {
 	return []row{r}
 }
 
-// shownInPage is how many programs a person is shown.
+// shownInPage is how many programs or tools a row names.
 const shownInPage = 8
 
 func artifacts(n *spec.Node) []row {

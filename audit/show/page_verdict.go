@@ -9,8 +9,8 @@ import (
 	"sbx/spec"
 )
 
-// verdict is what a person wants to know first: which command, how it ended, what was
-// denied, and whether all that was asked was enforced.
+// verdict returns what people want to know first: which command ran, how it ended, what was
+// denied, and whether everything requested was enforced.
 func verdict(v audit.View) []row {
 	n := v.Node
 	rows := []row{
@@ -51,7 +51,7 @@ func verdict(v audit.View) []row {
 	return filled(append(rows, d, e))
 }
 
-// aboutContainer is a container's id, and what its engine calls it.
+// aboutContainer returns the id of a container and the names that its engine has for it.
 func aboutContainer(c *spec.Node) string {
 	about := audit.Text(c.Get("id"))
 	pod := audit.Text(c.Get("pod"))
@@ -73,7 +73,7 @@ func aboutContainer(c *spec.Node) string {
 	return about
 }
 
-// filled are the rows whose second cell says something.
+// filled returns the rows whose second cell is not empty.
 func filled(rows []row) []row {
 	kept := rows[:0]
 	for _, r := range rows {
@@ -115,10 +115,10 @@ func howEnded(v audit.View) string {
 	return strings.TrimSpace(out)
 }
 
-// holds reports whether a line of this status holds all that was asked.
+// holds reports whether a line with this status means that everything requested is enforced.
 func holds(status string) bool { return status == "enforced" || status == "guarded" }
 
-// enforcement are the lines that hold all that was asked, or the others.
+// enforcement returns the lines that are wholly enforced, or the other lines.
 func enforcement(n *spec.Node, whole bool) []row {
 	var rows []row
 	for _, e := range doc.Items(n.Get("enforcement")) {

@@ -9,17 +9,17 @@ import (
 	"sbx/spec"
 )
 
-// finding is one thing that a report for another program lists: why the command did not
-// start, or denials that are alike.
+// finding is one result in a report for another program: why the command did not start, or a
+// group of denials.
 type finding struct {
 	rule    string // kind/action, of few characters
 	subject string
 	message string
 	count   int64
-	paths   []string // of files that it is about
+	paths   []string // of the files concerned
 }
 
-// findings are those of a record.
+// findings returns the findings of a record.
 func findings(v audit.View) (all []finding) {
 	if e := v.Node.Get("error"); e != nil {
 		r := refusal(e)[0]
@@ -51,7 +51,7 @@ func findings(v audit.View) (all []finding) {
 	return all
 }
 
-// unlisted is what a report has to say of denials that are no findings; "" for nothing.
+// unlisted says that denials may be missing in the findings, "" if none are.
 func unlisted(v audit.View) string {
 	if n := audit.Whole(v.Node.Get("violations_omitted")).Or(0); n > 0 {
 		return strconv.FormatInt(n, 10) + " more denials are not listed"
@@ -62,7 +62,7 @@ func unlisted(v audit.View) string {
 	return ""
 }
 
-// plainWord is a text of letters, digits and hyphens.
+// plainWord replaces every character but letters and digits by a hyphen.
 func plainWord(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -73,11 +73,10 @@ func plainWord(s string) string {
 	}, s)
 }
 
-// sarifSchema is where the schema of SARIF 2.1.0 is.
+// sarifSchema is the address of the schema of SARIF 2.1.0.
 const sarifSchema = "https://json.schemastore.org/sarif-2.1.0.json"
 
-// SARIF is the denials of a record, and why its command did not start, as a log of SARIF
-// 2.1.0.
+// SARIF returns the findings of a record as a log of SARIF 2.1.0.
 func SARIF(v audit.View) []byte {
 	n, found := v.Node, findings(v)
 	w := doc.Writer{Lines: 1, Text: spec.Shown}
@@ -113,7 +112,7 @@ func SARIF(v audit.View) []byte {
 	return append(w.B, '\n')
 }
 
-// sarifRules writes a rule for each kind of findings, and says which place each has.
+// sarifRules writes a rule for each kind of finding and returns the index of each rule.
 func sarifRules(w *doc.Writer, found []finding) map[string]int64 {
 	index, ids := map[string]int64{}, []string{}
 	for i := range found {
@@ -182,7 +181,7 @@ func (f *finding) sarif(w *doc.Writer, rules map[string]int64, cwd string) {
 	})
 }
 
-// escapeURI is a path in a URI.
+// escapeURI escapes a path for a URI.
 func escapeURI(path string) string {
 	var b strings.Builder
 	for i := range len(path) {
@@ -196,7 +195,7 @@ func escapeURI(path string) string {
 	return b.String()
 }
 
-// JUnit is the same as a test suite in JUnit's form: a test case for how the command
+// JUnit returns the findings as a test suite in JUnit's XML: a test case for how the command
 // ended, and a failed one for each finding.
 func JUnit(v audit.View) string {
 	n, found := v.Node, findings(v)
@@ -207,7 +206,7 @@ func JUnit(v audit.View) string {
 	}
 	open("command", quoteArgs(n.Get("command").Get("argv")))
 	if code := audit.Whole(n.Get("exit").Get("code")); v.State == audit.StateExited && code.Set && code.Value == 0 || v.State == audit.StateRefused {
-		cases.WriteString("/>\n") // a refusal is a finding
+		cases.WriteString("/>\n") // why it did not start is a finding
 	} else {
 		failures++
 		cases.WriteString(">\n      <failure type=\"exit\" message=\"" + escapeHTML("it ended "+howEnded(v)) + "\"/>\n    </testcase>\n")

@@ -8,7 +8,7 @@ import (
 	"sbx/audit"
 )
 
-// ShowRuns is a list of runs for a person.
+// Runs returns a list of runs as text for a terminal.
 func Runs(all []audit.Run, colour bool) string {
 	rows := []row{cells("id", "started (UTC)", "took", "status", "denials", "command")}
 	for i := range all {
@@ -22,7 +22,7 @@ func Runs(all []audit.Run, colour bool) string {
 	return b.String()
 }
 
-// maxLineCommand is how many characters of a command a line of the list has.
+// maxLineCommand is how many characters of its command the line of a run shows.
 const maxLineCommand = 60
 
 func rowOf(r *audit.Run) row {
@@ -44,7 +44,7 @@ func rowOf(r *audit.Run) row {
 	return row{tone: stateTone(r.View), cells: []string{r.ID, at, took, status(r.View), denied, command}}
 }
 
-// shortened is the beginning of a text of more than so many characters.
+// shortened cuts a text to at most most characters.
 func shortened(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s
@@ -52,8 +52,8 @@ func shortened(s string, most int) string {
 	return string([]rune(s)[:most-1]) + "…"
 }
 
-// status is how a run ended in a word or two: its exit status, and who ended it where
-// that was not the command; else its state.
+// status returns the exit status of a run, and what ended it if not the command itself; or the
+// state of the record if the run has no exit status.
 func status(v audit.View) string {
 	e := v.Node.Get("exit")
 	code := audit.Whole(e.Get("code"))

@@ -10,15 +10,15 @@ import (
 	"sbx/spec"
 )
 
-// Tail tells what has come into a record since it was last looked at.
+// Tail shows what was added to a record between two looks at it.
 type Tail struct {
 	programs int
 	denied   int
 	begun    bool
-	cut      bool // it was told that not all programs are listed
+	cut      bool // it has said that not all programs are listed
 }
 
-// Next are the lines of what is new in a record, in order.
+// Next returns the lines for what is new in a record, in the order of time.
 func (t *Tail) Next(v audit.View, colour bool) string {
 	n := v.Node
 	type line struct {
@@ -59,8 +59,8 @@ func (t *Tail) Next(v audit.View, colour bool) string {
 	return b.String()
 }
 
-// Status is a run in a line: how long it takes, and what it has used and been denied so
-// far, each with its budget.
+// Status returns one line about a run: how long it has run, and how much it has used of each
+// budget and been denied so far.
 func Status(v audit.View, now time.Time) string {
 	n := v.Node
 	if v.State != audit.StateRunning {

@@ -8,12 +8,11 @@ import (
 	"sbx/spec"
 )
 
-// maxColumn is the widest that one cell makes its column.
+// maxColumn is the widest cell that a column is aligned to.
 const maxColumn = 44
 
-// Show is a record for a person: what was asked, what held, what was refused,
-// how it ended and what was used. Nothing in it reaches a terminal as a
-// control character, whatever the command's arguments and files were called.
+// Text returns a record as text for a terminal. It contains no control characters but its own
+// colours, whatever the names of the command's arguments and files.
 func Text(v audit.View, colour bool) string {
 	p := layOut(v)
 	var b strings.Builder
@@ -48,7 +47,7 @@ func showRow(b *strings.Builder, r row, widths []int, colour bool) {
 	}
 }
 
-// columns is the width of each column of a section.
+// columns returns the width of each column of a section.
 func columns(rows []row) []int {
 	var out []int
 	for _, r := range rows {

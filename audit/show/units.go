@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// size is bytes as people read them: 12 B, 3.4 MiB, 120 GiB.
+// size formats a number of bytes: 12 B, 3.4 MiB, 120 GiB.
 func size(n int64) string {
 	units := [...]string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
 	v, u := float64(n), 0
@@ -16,8 +16,7 @@ func size(n int64) string {
 	return short(v, u > 0) + " " + units[u]
 }
 
-// short is a number with one digit behind the point where it is below 10 and fractions
-// count.
+// short formats a number, with one decimal digit if fractions is set and the number is below 10.
 func short(v float64, fractions bool) string {
 	if fractions && v < 9.95 {
 		return strconv.FormatFloat(v, 'f', 1, 64)
@@ -25,7 +24,7 @@ func short(v float64, fractions bool) string {
 	return strconv.FormatFloat(v, 'f', 0, 64)
 }
 
-// span is a time as people read it, of two units at most: 12 ms, 3.4 s, 2 min 5 s, 3 h.
+// span formats milliseconds in at most two units: 12 ms, 3.4 s, 2 min 5 s, 3 h.
 func span(ms int64) string {
 	d := time.Duration(ms) * time.Millisecond
 	switch {
