@@ -7,17 +7,17 @@ import (
 	"sbx/spec"
 )
 
-// Asked is what a record tells of how its run was asked for, and of what it was denied.
+// Asked is what a record contains about how its run was requested, and what it was denied.
 type Asked struct {
 	ID         string
 	Argv       []string
 	Cwd        string
-	Documents  []*spec.Node // as they were written, but for what is redacted; at least one
-	Sources    []string     // a name for each
+	Documents  []*spec.Node // as written, but redacted; at least one
+	Sources    []string     // the name of each document
 	Violations []Violation
 }
 
-// AskedOf reads that of a record.
+// AskedOf reads the Asked of a record.
 func AskedOf(v View) (*Asked, error) {
 	n := v.Node
 	a := &Asked{ID: Text(n.Get("id")), Cwd: Text(n.Get("command").Get("cwd"))}

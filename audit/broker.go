@@ -2,16 +2,16 @@ package audit
 
 import "sbx/spec"
 
-// Broker is what became of the calls of tools that a broker ran for the command.
+// Broker sums up the tool calls that a broker ran for the command.
 type Broker struct {
-	Document, Plan string // their sha256 in canonical form, in hex; Plan is "" without one
-	Required       bool   // the run ends where the broker does
+	Document, Plan string // SHA-256 of the canonical form, in hex; Plan is "" if there is none
+	Required       bool   // the run ends when the broker ends
 	Calls, Denied  spec.Opt[int64]
 	ByTool         []ToolCalls
-	Lines          int64 // of its audit, broker.jsonl in the run's own directory
+	Lines          int64 // in its audit log, broker.jsonl in the run's own directory
 }
 
-// ToolCalls is what became of the calls of one tool.
+// ToolCalls counts the calls of one tool.
 type ToolCalls struct {
 	Tool          string
 	Calls, Denied int64

@@ -5,21 +5,21 @@ import "sbx/internal/doc"
 // maxConnections is how many kinds of connections a record lists.
 const maxConnections = 200
 
-// Connection is the connections of a program to one host and port, or of anybody to a
-// published port, by way of the relay.
+// Connection sums up the connections through the relay of one program to one host and port, or
+// of anyone to a published port.
 type Connection struct {
-	Host    string // as it was asked for: a name, or an address
+	Host    string // as requested: a name or an address
 	Port    int
-	Inside  int // where a published port leads; 0 for what the command connects to
+	Inside  int // the port inside that a published port leads to; 0 for connections of the command
 	Program string
-	Made    int // connections
-	Failed  int // of them, those that were not made outside
-	NoSNI   int // TLS that named no host
+	Made    int // connections requested
+	Failed  int // how many of Made failed outside
+	NoSNI   int // how many began TLS without naming a host
 	Out, In int64
-	Why     string // why the first of the failed was not made
+	Why     string // why the first of them failed
 }
 
-// Connections gathers connections in bounded space.
+// Connections collects connections in bounded space.
 type Connections struct {
 	list    []Connection
 	index   map[alikeConnection]int
@@ -33,7 +33,7 @@ type alikeConnection struct {
 	program string
 }
 
-// Add takes connections more.
+// Add adds connections.
 func (cs *Connections) Add(c Connection) {
 	k := alikeConnection{Clip(c.Host), c.Port, c.Inside, Clip(c.Program)}
 	i, ok := cs.index[k]
@@ -60,7 +60,7 @@ func (cs *Connections) Add(c Connection) {
 	}
 }
 
-// append writes the key "network", where there was a relay.
+// append writes the key "network".
 func (cs *Connections) append(w *writer) {
 	w.KeyOpen("network", '{')
 	doc.Objects(&w.Writer, "connections", cs.list, func(c *Connection) {

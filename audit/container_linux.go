@@ -9,24 +9,24 @@ import (
 	"sbx/internal/doc"
 )
 
-// Container is what is known of a container, and what was made of it.
+// Container describes a container of an engine, and what sbx-oci changed in it.
 type Container struct {
 	ID           string
-	Engine       string // docker, containerd, podman, cri-o; "" where that is not told
+	Engine       string // docker, containerd, podman, cri-o; "" if unknown
 	Namespace    string // the engine's
 	PodNamespace string
 	Pod          string
 	Name         string
 	Image        string
 	ImageDigest  string
-	Runtime      string // that made it
+	Runtime      string // the OCI runtime that made the container
 	Bundle       string
-	NothingAsked bool // no spec holds
+	NothingAsked bool // no spec applies
 	Edits        []ContainerEdit
 	ExitUnknown  string // why no exit status is known
 }
 
-// ContainerEdit is a member of config.json that was changed, and why.
+// ContainerEdit is a member of config.json that sbx-oci changed, and why.
 type ContainerEdit struct{ At, Why string }
 
 func (c *Container) append(w *writer) {
@@ -52,8 +52,8 @@ func (c *Container) append(w *writer) {
 	w.Close('}')
 }
 
-// EndContainer finishes the record in a run's directory for a container that is gone, with
-// why its exit status is not known. A record that is finished stays as it is.
+// EndContainer finishes the record in a run's directory for a container that is gone. why is why
+// its exit status is unknown. A finished record is left unchanged.
 func EndContainer(dir string, at time.Time, why string) error {
 	fd, err := dirs.Open(unix.AT_FDCWD, dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {

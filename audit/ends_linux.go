@@ -7,17 +7,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxEnds is how many processes at a time are waited for.
+// maxEnds is how many processes are waited for at a time.
 const maxEnds = 64
 
-// endsEvery is how late the end of a process may be seen. To be woken by each would cost
-// a program that does nothing an eighth of its time, so that only those which live longer
-// wake anybody.
+// endsEvery is how late the end of a process may be noticed. To wake the supervisor for each
+// process would cost a program that does nothing an eighth of its time, so only processes that
+// live longer than this wake it.
 const endsEvery = 20 * time.Millisecond
 
-// ends sees processes end.
+// ends notices when processes end.
 type ends struct {
-	fd      int // epoll: the timer, and pidfds of processes that live longer; -1 for none
+	fd      int // an epoll of the timer and of the pidfds of processes that live longer; -1 for none
 	timer   int
 	ticks   bool
 	waiting []awaited
@@ -26,13 +26,13 @@ type ends struct {
 // awaited is a process whose end is waited for.
 type awaited struct {
 	pidfd, pid int
-	place      int // of its first program in the list
+	place      int // the index in the list of its first program
 	since      time.Time
 	wakes      bool // its pidfd is in epoll
 }
 
-// open makes the timer and the epoll, where they are not there yet: a tracer sees programs
-// start before anybody polls.
+// open makes the timer and the epoll, unless they exist: a tracer sees programs start before
+// anything polls.
 func (e *ends) open() {
 	if e.fd >= 0 {
 		return
@@ -63,19 +63,19 @@ func (e *ends) await(pidfd, pid, place int) bool {
 	return true
 }
 
-// tick has the timer go off, if it does not anyway.
+// tick starts the timer unless it runs already.
 func (e *ends) tick() {
 	if !e.ticks {
 		e.ticks = unix.TimerfdSettime(e.timer, 0, &unix.ItimerSpec{Value: unix.NsecToTimespec(int64(endsEvery))}, nil) == nil
 	}
 }
 
-// awaits reports whether a process is one of them.
+// awaits reports whether the end of a process is awaited.
 func (e *ends) awaits(pid int) bool {
 	return slices.ContainsFunc(e.waiting, func(l awaited) bool { return l.pid == pid })
 }
 
-// note tells seen the places of the first programs of processes that have ended.
+// note calls seen with the index of the first program of each process that has ended.
 func (e *ends) note(seen func(place int, at time.Time)) {
 	var pf [maxEnds]unix.PollFd
 	for i, l := range e.waiting {
@@ -97,13 +97,13 @@ func (e *ends) note(seen func(place int, at time.Time)) {
 }
 
 func (e *ends) drop(l *awaited) {
-	if l.wakes { // else a copy that is open elsewhere would go on to wake
+	if l.wakes { // a copy of the pidfd that is open elsewhere would keep waking
 		_ = unix.EpollCtl(e.fd, unix.EPOLL_CTL_DEL, l.pidfd, nil)
 	}
 	unix.Close(l.pidfd)
 }
 
-// event is what to do when fd is readable.
+// event handles that fd is readable.
 func (e *ends) event(seen func(place int, at time.Time)) {
 	var buf [8]byte
 	if n, _ := unix.Read(e.timer, buf[:]); n > 0 {
@@ -121,7 +121,7 @@ func (e *ends) event(seen func(place int, at time.Time)) {
 	}
 }
 
-// close looks for the last time.
+// close notes the processes that have ended and closes the descriptors.
 func (e *ends) close(seen func(place int, at time.Time)) {
 	if e.fd < 0 {
 		return

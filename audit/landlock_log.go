@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The types of the kernel's audit records that tell of Landlock (linux/audit.h,
+// The types of the kernel's audit records about Landlock (linux/audit.h,
 // Documentation/admin-guide/LSM/landlock.rst).
 const (
 	recordSyscall        = 1300
@@ -17,30 +17,30 @@ const (
 // maxDenials is how many records of one event are kept; the kernel gives a few.
 const maxDenials = 16
 
-// Denial is what Landlock refused, as the kernel's audit tells of it.
+// Denial is a denial by Landlock, as the kernel's audit log reports it.
 type Denial struct {
 	Blockers []string // what was missing: "fs.read_file", "scope.signal"
-	Target   string   // a path as it is inside, or who a signal was for
-	PID      int      // outside; 0 where the event does not tell
+	Target   string   // a path inside, or the process that a signal was for
+	PID      int      // outside of the sandbox; 0 if the event does not have it
 	Program  string
 
 	domain uint64
 }
 
-// Denials makes out of audit records what the domains of one process refused. An
-// event's records come one after another, and the one that tells whose a domain
-// is comes after the first refusal.
+// Denials collects the denials by the domains of one process from audit records. The records of
+// an event arrive one after another, and the record that names the creator of a domain arrives
+// after the domain's first denial.
 type Denials struct {
 	Creator int // the process that made the domains
 
 	ours    map[uint64]bool
-	event   string // the time and serial number of the one at hand
+	event   string // the time and serial number of the present event
 	denials []Denial
 	pid     int
 	program string
 }
 
-// Record takes a record, and gives the event before it where it begins another.
+// Record adds a record. If the record begins another event, Record returns the event before.
 func (d *Denials) Record(kind uint16, text []byte) (before []Denial) {
 	event, fields, ok := cutEvent(text)
 	if !ok {
@@ -70,7 +70,7 @@ func (d *Denials) Record(kind uint16, text []byte) (before []Denial) {
 	return before
 }
 
-// Flush ends the event at hand.
+// Flush ends the present event.
 func (d *Denials) Flush() (out []Denial) {
 	for _, n := range d.denials {
 		if d.ours[n.domain] {
@@ -82,7 +82,7 @@ func (d *Denials) Flush() (out []Denial) {
 	return out
 }
 
-// allocated takes note of a domain that the creator made.
+// allocated notes a domain that the creator made.
 func (d *Denials) allocated(fields []byte) {
 	var domain uint64
 	status, pid := "", 0
@@ -121,7 +121,7 @@ func parseDenial(fields []byte) (n Denial, ok bool) {
 	return n, n.domain != 0 && len(n.Blockers) > 0
 }
 
-// cutEvent parts "audit(1729738800.268:30): fields".
+// cutEvent splits "audit(1729738800.268:30): fields".
 func cutEvent(text []byte) (event string, fields []byte, ok bool) {
 	rest, ok := bytes.CutPrefix(text, []byte("audit("))
 	if !ok {
@@ -131,15 +131,14 @@ func cutEvent(text []byte) (event string, fields []byte, ok bool) {
 	return string(head), bytes.TrimRight(fields, "\x00\n"), ok && len(head) > 0 && len(head) < 64
 }
 
-// field is one of a record's. A value that holds blanks, quotes or control
-// characters has the hexadecimal digits of its bytes for a text, without quotes
-// (audit_log_untrustedstring of the kernel).
+// field is a field of a record. The kernel writes a value with blanks, quotes or control
+// characters as hexadecimal digits without quotes (audit_log_untrustedstring).
 type field struct {
 	key, value string
 	quoted     bool
 }
 
-// fieldsOf goes through a record's fields.
+// fieldsOf iterates over the fields of a record.
 func fieldsOf(b []byte) func(func(field) bool) {
 	return func(yield func(field) bool) {
 		for {
@@ -148,7 +147,7 @@ func fieldsOf(b []byte) func(func(field) bool) {
 			if !ok {
 				return
 			}
-			if i := bytes.LastIndexByte(key, ' '); i >= 0 { // a word that is no field
+			if i := bytes.LastIndexByte(key, ' '); i >= 0 { // a word that belongs to no field
 				key = key[i+1:]
 			}
 			f := field{key: string(key)}
@@ -174,7 +173,7 @@ func (f field) domain() uint64 {
 	return n
 }
 
-// text is a field's value as it was before the kernel wrote it down.
+// text returns the value of a field before the kernel encoded it.
 func (f field) text() string {
 	switch f.key {
 	case "path", "name", "comm", "ocomm":
@@ -186,7 +185,7 @@ func (f field) text() string {
 	return f.value
 }
 
-// unhex is "" for what are no hexadecimal digits: "(null)", "<no_memory>".
+// unhex decodes hexadecimal digits. It returns "" for others, such as "(null)" or "<no_memory>".
 func unhex(s string) string {
 	out := make([]byte, 0, len(s)/2)
 	for i := 0; i+1 < len(s); i += 2 {

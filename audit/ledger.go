@@ -8,31 +8,29 @@ import (
 	"sbx/spec"
 )
 
-// Ruling is what becomes of a program that is about to start.
+// Ruling is the decision about a program that is about to start.
 type Ruling uint8
 
 // The rulings.
 const (
-	Proceed Ruling = iota // it may start, and is charged
+	Proceed Ruling = iota // the program may start, and is charged
 	Refuse                // EPERM: the budget is used up
-	EndAll                // the whole sandbox is ended
+	EndAll                // the supervisor ends the whole sandbox
 )
 
-// maxPrograms is how many names of programs a ledger tells apart; what is
-// started beyond them is in the totals only.
+// maxPrograms is how many names of programs a ledger counts separately; further ones count in
+// the totals only.
 const maxPrograms = 500
 
-// Ledger counts the programs that the command and its descendants start,
-// against the budget of the spec. The command itself is not charged. It is for
-// one thread.
+// Ledger counts the programs that the command and its descendants start, against the budget of
+// the spec. The command itself is not charged. One thread uses it.
 //
-// A counter charges before it lets a program start, and takes the charge back
-// where it sees that none did; so what was started is never above what was
-// charged.
+// A counter charges before it lets a program start, and takes the charge back if it sees that
+// the program did not start. So never more programs start than are charged.
 type Ledger struct {
 	Max      spec.Opt[int] // max_commands; absent: any number
 	OnExceed spec.OnExceed // zero is Deny
-	// Own is how many were charged before Reach; absent where nobody would call it.
+	// Own is how many were charged before Reach; absent if nothing would call Reach.
 	Own spec.Opt[int]
 
 	reached bool
@@ -42,8 +40,8 @@ type Ledger struct {
 	names   map[string]*int
 }
 
-// Charge is asked before the program at path starts. The path's bytes may
-// change after it.
+// Charge decides about the program at path before it starts. The path's bytes may change after
+// the call.
 func (l *Ledger) Charge(path string) Ruling {
 	if l.Spent() {
 		return l.Exceed()
@@ -54,8 +52,8 @@ func (l *Ledger) Charge(path string) Ruling {
 	return Proceed
 }
 
-// Row says that something inside has connected to something: from now on an
-// agent may start what its model asks for.
+// Reach notes that a process inside has made a connection: from now on an agent may start
+// programs that its model asked for.
 func (l *Ledger) Reach() { l.reached = true }
 
 // Alone reports whether Own still grows.
@@ -67,15 +65,15 @@ func (l *Ledger) own(n int) {
 	}
 }
 
-// Started is how many were charged so far: commands_used, while it grows.
+// Started returns how many were charged so far.
 func (l *Ledger) Started() int { return l.started }
 
-// Spent reports whether the budget is used up, so that the next Charge refuses.
+// Spent reports whether the budget is used up, so that the next Charge denies.
 func (l *Ledger) Spent() bool {
 	return l.Max.Set && l.started >= l.Max.Value && l.OnExceed != spec.RecordOnly
 }
 
-// Exceed counts a program that the budget refuses: Refuse or EndAll.
+// Exceed counts a program beyond the budget and returns Refuse or EndAll.
 func (l *Ledger) Exceed() Ruling {
 	l.refused++
 	if l.OnExceed == spec.Kill {
@@ -92,13 +90,13 @@ func (l *Ledger) Return(path string) {
 	l.name(path, -1)
 }
 
-// Fail counts an attempt that came to nothing by itself, as of a missing file.
+// Fail counts an attempt that failed by itself, such as one for a missing file.
 func (l *Ledger) Fail() { l.failed++ }
 
-// Forbid counts a program that a rule refused.
+// Forbid counts a program that a rule denied.
 func (l *Ledger) Forbid() { l.refused++ }
 
-// name counts a program by its file's name.
+// name adds n to the count of the program with the file name of path.
 func (l *Ledger) name(path string, n int) {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	if l.names == nil {
@@ -112,30 +110,30 @@ func (l *Ledger) name(path string, n int) {
 	}
 }
 
-// Commands is a ledger's end, as the record has it.
+// Commands is the final state of a ledger for the record.
 type Commands struct {
-	Attempted int // started, refused and failed
+	Attempted int // started, denied and failed
 	Started   int // charged: commands_used
-	Refused   int // by the budget or a rule
+	Refused   int // denied by the budget or a rule
 	Programs  []ProgramCount
-	// Overcharged is how many were charged and did not start, where the
-	// counter sees how each exec ends.
+	// Overcharged is how many were charged and did not start; set if the counter sees the
+	// result of each exec.
 	Overcharged spec.Opt[int]
-	// Own is how many of the started an agent's model cannot have asked for.
+	// Own is how many of Started the model of an agent cannot have asked for.
 	Own spec.Opt[int]
 	By  string // the counter: "notify", "ptrace", "outer supervisor"
 }
 
-// ProgramCount says how often a program was started, by its file's name.
+// ProgramCount is how often a program was started, by its file name.
 type ProgramCount struct {
 	Name  string
 	Count int
 }
 
-// shownPrograms is how many programs a record names.
+// shownPrograms is how many programs a record lists.
 const shownPrograms = 50
 
-// Commands is what was counted, the most used programs first.
+// Commands returns the counts, the most used programs first.
 func (l *Ledger) Commands(by string) Commands {
 	c := Commands{Attempted: l.started + l.failed + l.refused, Started: l.started, Refused: l.refused, Own: l.Own, By: by}
 	for name, n := range l.names {

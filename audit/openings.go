@@ -8,29 +8,29 @@ import (
 	"sbx/spec/redact"
 )
 
-// The most paths that a record lists as opened to write, and the most bytes of them.
+// The bounds of the list of paths opened for writing: their number, and their bytes.
 const (
 	maxOpenings     = 500
 	maxOpeningBytes = 64 << 10
 )
 
-// Opening is a path that a call which was let through may have written.
+// Opening is a path that an allowed call may have written.
 type Opening struct {
-	At     time.Time // of the first of those calls
-	Path   string    // as it is inside, redacted
+	At     time.Time // of the first such call
+	Path   string    // inside the sandbox, redacted
 	Action string    // of the first
 	Count  int
 }
 
-// Openings gathers them in bounded space.
+// Openings collects openings in bounded space.
 type Openings struct {
 	list    []Opening
-	index   map[string]int // by the path as it is
+	index   map[string]int // by the path before redaction
 	bytes   int
 	omitted int
 }
 
-// Add takes one more call. path's bytes may change after it.
+// Add adds one call. path's bytes may change after Add returns.
 func (o *Openings) Add(path, action string) {
 	if i, known := o.index[path]; known {
 		o.list[i].Count++

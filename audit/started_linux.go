@@ -11,52 +11,51 @@ import (
 	"sbx/spec/redact"
 )
 
-// The most programs that a record lists, and the most bytes of their paths.
+// The bounds of the list of programs: their number, and the bytes of their paths.
 const (
 	maxStarted      = 500
 	maxStartedBytes = 64 << 10
 )
 
-// Program is a program that was started.
+// Program is a program that a process started.
 type Program struct {
 	At      time.Time
-	EndedAt time.Time // when its process was seen to have ended; zero where nobody saw
-	PID     int       // 0 where it was not to be told
-	Parent  int       // the nearest process above that is listed or the command's, else its parent
+	EndedAt time.Time // when its process had ended; zero if that was not seen
+	PID     int       // 0 if unknown
+	Parent  int       // the nearest ancestor that is listed or the command's process, else the parent
 	Path    string    // redacted
 }
 
-// Timeline lists the programs that are started, and sees their processes end. It is for
-// one thread at a time.
+// Timeline lists the programs that are started and when their processes end. One thread at a
+// time uses it.
 type Timeline struct {
 	list    []Program
-	paths   map[string]string // as they were called, and as the list has them
+	paths   map[string]string // paths as the programs gave them, and as the list has them
 	bytes   int
 	omitted int
 	ends    ends
-	next    Program // what is about to be started
-	pidfd   int     // of its process; -1 for none
+	next    Program // the program that is about to be started
+	pidfd   int     // of the process that starts next; -1 for none
 	command func() int
-	root    int // the command's process; 0 where that is not known
+	root    int // the command's process; 0 if unknown
 }
 
-// NewTimeline makes a timeline with nothing in it. command is the command's process, 0
-// where that is not known.
+// NewTimeline returns an empty timeline. command returns the command's process, 0 if unknown.
 func NewTimeline(command func() int) *Timeline {
 	return &Timeline{command: command, paths: map[string]string{}, ends: ends{fd: -1}, pidfd: -1}
 }
 
 func (t *Timeline) full() bool { return len(t.list) == maxStarted || t.bytes >= maxStartedBytes }
 
-// Expect is called while a thread waits to start a program: its process is certain to be
-// the one that has its number. Started or Forget follows.
+// Expect is called while a thread waits to start a program, so that its number cannot belong to
+// another process by now. Started or Forget follows.
 func (t *Timeline) Expect(tid int) {
 	if t.full() {
 		return
 	}
 	t.next = Program{At: time.Now(), PID: tid}
 	var err error
-	if t.pidfd, err = unix.PidfdOpen(tid, 0); err == unix.EINVAL || err == unix.ENOENT { // it does not lead its process
+	if t.pidfd, err = unix.PidfdOpen(tid, 0); err == unix.EINVAL || err == unix.ENOENT { // the thread is not the leader of its process
 		t.next.PID, _ = CallerOf(tid)
 		t.pidfd, err = unix.PidfdOpen(t.next.PID, 0)
 	}
@@ -72,7 +71,7 @@ func (t *Timeline) Expect(tid int) {
 	}
 }
 
-// Started says that the program has been let go. path's bytes may change after it.
+// Started lists the expected program at path, whose bytes may change after the call.
 func (t *Timeline) Started(path string) {
 	if t.full() {
 		t.omitted++
@@ -99,13 +98,13 @@ func (t *Timeline) Started(path string) {
 	t.ends.note(t.ended)
 }
 
-// Executed says that a process has just started a program.
+// Executed lists a program that a process has just started.
 func (t *Timeline) Executed(pid int, path string) {
 	t.Expect(pid)
 	t.Started(path)
 }
 
-// Forget says that the program was not started.
+// Forget drops the expected program, which was not started.
 func (t *Timeline) Forget() {
 	if t.pidfd >= 0 {
 		unix.Close(t.pidfd)
@@ -113,11 +112,10 @@ func (t *Timeline) Forget() {
 	t.pidfd = -1
 }
 
-// maxAbove is how many processes that are not listed, subshells mostly, are passed on the
-// way up.
+// maxAbove is how many processes that are not listed, mostly subshells, above skips.
 const maxAbove = 4
 
-// above is the process that one whose parent this is is listed under.
+// above returns the process to list a program under whose process has this parent.
 func (t *Timeline) above(parent int) int {
 	for up, n := parent, 0; up > 0 && n <= maxAbove; n++ {
 		if up == t.root || t.ends.awaits(up) {
@@ -128,7 +126,8 @@ func (t *Timeline) above(parent int) int {
 	return parent
 }
 
-// ended notes that the process has ended of a program, and of those that took its place.
+// ended notes that a process has ended: that of the program at place, and of the programs that it
+// executed later.
 func (t *Timeline) ended(place int, at time.Time) {
 	pid := t.list[place].PID
 	for i := place; i < len(t.list); i++ {
@@ -138,8 +137,8 @@ func (t *Timeline) ended(place int, at time.Time) {
 	}
 }
 
-// Watch begins to see processes end: Look is to be called whenever the descriptor is
-// readable; -1 for never.
+// Watch begins to notice that processes end, and returns a descriptor: call NoteEnds whenever it
+// is readable. It is -1 if there is none.
 func (t *Timeline) Watch() int {
 	t.ends.open()
 	return t.ends.fd
@@ -148,7 +147,7 @@ func (t *Timeline) Watch() int {
 // NoteEnds notes which processes have ended.
 func (t *Timeline) NoteEnds() { t.ends.event(t.ended) }
 
-// Close is for when nothing of the sandbox runs any more.
+// Close ends the timeline after the last process of the sandbox has ended.
 func (t *Timeline) Close() {
 	t.Forget()
 	t.ends.close(t.ended)

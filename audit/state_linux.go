@@ -12,13 +12,13 @@ import (
 	"sbx/wrap"
 )
 
-// effectiveName is a record's name in its run's directory.
+// effectiveName is the name of the record in the directory of its run.
 const effectiveName = "effective.json"
 
-// StateDir is sbx's own state directory: $XDG_STATE_HOME/sbx where that is
-// absolute, else ~/.local/state/sbx; "" for a caller with no home. Inside another
-// sandbox, in which it neither is nor can be made, it is in the private /run/user/UID:
-// what is there ends with that sandbox, as all that one keeps of its own.
+// StateDir returns sbx's state directory: $XDG_STATE_HOME/sbx if that is absolute, else
+// ~/.local/state/sbx; "" for a caller without a home. Inside another sandbox, where that
+// directory neither exists nor can be made, it is in the private /run/user/UID, which ends with
+// that sandbox.
 func StateDir(environ []string, home string) string {
 	state := wrap.StateDir(sys.Variable(environ, "XDG_STATE_HOME"), home)
 	if state == "" || sys.Exists(state) || !sys.Exists(wrap.ParentPath) {
@@ -34,7 +34,7 @@ func StateDir(environ []string, home string) string {
 	return "/run/user/" + strconv.Itoa(unix.Getuid()) + "/sbx"
 }
 
-// openRun makes the run's own directory the record's.
+// openRun puts the record into the run's own directory.
 func (s *Sink) openRun() error {
 	if s.state == "" {
 		return cannotWrite(effectiveName, "there is no home directory, and XDG_STATE_HOME is not set to an absolute path",
@@ -50,8 +50,8 @@ func (s *Sink) openRun() error {
 	return nil
 }
 
-// Run opens the run's own directory, where swept files go, and makes it if the
-// record is elsewhere. The descriptor is the sink's.
+// Run returns the run's own directory, for swept files, and makes it if the record is elsewhere.
+// The sink closes the descriptor.
 func (s *Sink) Run() (fd int, path string, err error) {
 	path = s.state + "/runs/" + s.id
 	switch {
@@ -66,13 +66,13 @@ func (s *Sink) Run() (fd int, path string, err error) {
 	return s.run, path, err
 }
 
-// MakeState makes a state directory, and what is missing above it.
+// MakeState makes a state directory and the missing directories above it.
 func MakeState(state string) error { return makeParents(state + "/runs/") }
 
-// makeRun makes and opens runs/<id>, and what is missing above it, all 0700. The
-// directory is locked until its descriptor is closed, which tells who mends records
-// that the run goes on: also on another machine that shares the state directory, and
-// in another pid namespace. Where there are no locks its process must do.
+// makeRun makes and opens runs/<id> and the missing directories above, all with mode 0700. The
+// directory stays locked until its descriptor is closed. The lock shows Mend that the run goes
+// on, also on another machine that shares the state directory and in another pid namespace; on
+// a file system without locks only the process id shows it.
 func makeRun(state, id string) (int, string, error) {
 	dir := state + "/runs/" + id
 	err := unix.Mkdir(dir, 0o700)
@@ -85,7 +85,7 @@ func makeRun(state, id string) (int, string, error) {
 		return -1, dir, err
 	}
 	fd, err := dirs.Open(unix.AT_FDCWD, dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
-	if err == unix.EACCES { // by an umask that leaves no right to read
+	if err == unix.EACCES { // because of an umask that removes the right to read
 		fd, err = dirs.Open(unix.AT_FDCWD, dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 		return fd, dir, err
 	}
@@ -95,14 +95,14 @@ func makeRun(state, id string) (int, string, error) {
 	return fd, dir, err
 }
 
-// makeParents makes the directories above path that are missing.
+// makeParents makes the missing directories above path.
 func makeParents(path string) error {
 	for i := 1; i < len(path); i++ {
 		if path[i] != '/' {
 			continue
 		}
 		if err := unix.Mkdir(path[:i], 0o700); err != nil && err != unix.EEXIST {
-			// A directory above may be there and not be ours to make: EROFS, EACCES.
+			// For an existing directory mkdir may also fail with EROFS or EACCES.
 			var st unix.Stat_t
 			if unix.Stat(path[:i], &st) != nil {
 				return err
@@ -112,15 +112,15 @@ func makeParents(path string) error {
 	return nil
 }
 
-// newest is the names of the newest n runs of those that are older than before
-// ("" for all), newest first.
+// newest returns the names of the newest n runs among those older than before ("" for all),
+// newest first.
 func newest(runs, n int, before string) []string {
 	if _, err := unix.Seek(runs, 0, unix.SEEK_SET); err != nil {
 		return nil
 	}
 	f := dirs.Reader{FD: runs, Buf: make([]byte, 8<<10)}
 	var ids []string
-	least := "" // what is older is not among them
+	least := "" // older runs are not among the newest n
 	sort := func() {
 		slices.SortFunc(ids, func(a, b string) int { return strings.Compare(b, a) })
 		if len(ids) >= n {

@@ -7,34 +7,34 @@ import (
 	"sbx/internal/doc"
 )
 
-// Artifact is a regular file of the output directory. A path that is not UTF-8
-// has its odd bytes written as \xNN.
+// Artifact is a regular file in the output directory. Bytes of its path that are not UTF-8 are
+// written as \xNN.
 type Artifact struct {
 	Path   string
 	Size   int64
-	SHA256 string // hex; "" where it could not be read, or was too much to read
+	SHA256 string // hex; "" if the file could not be read, or was too large
 	Mode   uint32 // permission bits
 }
 
-// Swept is what a sweep found, did and could not do.
+// Swept is the result of a sweep for new protected names.
 type Swept struct {
 	Moved   []Moved
-	Omitted int      // moved as well, but not listed
-	Cuts    []string // what was not looked at, or could not be moved, and why
-	Early   string   // which walk ended early, and why: one of Cuts; "" where none did
-	// Repositories are the git repositories that are new and were left.
+	Omitted int      // how many more were moved
+	Cuts    []string // what the sweep did not look at or could not move, and why
+	Early   string   // the entry of Cuts for a walk that ended early; "" if none did
+	// Repositories are new git repositories, which the sweep did not move.
 	Repositories []string
 }
 
 // SweptName is the directory, in that of a run, that a sweep moves such names into.
 const SweptDir = "swept"
 
-// Moved is a protected name that were created and was moved away.
+// Moved is a protected name that was created and then moved away.
 type Moved struct {
 	Path    string
 	MovedTo string
 	Kind    string // file, directory, link, other
-	Why     string // where its name alone does not say
+	Why     string // "" if the name alone explains it
 }
 
 // The most that a sweep lists of each.
@@ -44,7 +44,7 @@ const (
 	maxRepos = 200
 )
 
-// Add joins what another sweep of the same run found.
+// Add adds the result of another sweep of the same run.
 func (s *Swept) Add(t Swept) {
 	for _, m := range t.Moved {
 		if len(s.Moved) == maxMoved {
@@ -100,7 +100,7 @@ func (r *Record) appendArtifacts(w *writer) {
 	w.KeyInt("artifacts_omitted", int64(r.ArtifactsOmitted))
 }
 
-// octal is a mode as chmod takes it: "0644".
+// octal formats a mode as chmod(1) takes it: "0644".
 func octal(mode uint32) string {
 	mode &= 0o7777
 	return string([]byte{'0' + byte(mode>>9), '0' + byte(mode>>6&7), '0' + byte(mode>>3&7), '0' + byte(mode&7)})
@@ -133,7 +133,7 @@ func (r *Record) appendProtected(w *writer) {
 	})
 }
 
-// ceilMS is in whole milliseconds, never 0 for what took time.
+// ceilMS rounds up to milliseconds, so that no duration but 0 becomes 0.
 func ceilMS(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }
 
 func (r *Record) appendSwept(w *writer) {
