@@ -10,7 +10,7 @@
 //	err = sink.Close(record)                                         // state "exited"
 //
 // A Record is a plain value; AppendJSON turns it into the file's bytes, and
-// Parse, Derive, Show and ShowHTML read them back for people. Writing happens
+// Parse and Load read them back. Writing happens
 // at the start of every sandbox and costs a few dozen microseconds, so the
 // package imports only small parts of the standard library.
 //

@@ -9,9 +9,9 @@ import (
 	"sbx/audit/agent"
 )
 
-// Follower reads the file in which codex records its session while that grows:
-// it names the turns that the stream does not. The file is the sandbox's to
-// write: nothing of it is believed but that it was said.
+// Follower reads the growing file in which codex records its session, which shows turns that its
+// output does not. The sandbox can write to the file, so its content counts only as a claim of
+// the agent.
 type Follower struct {
 	dir    string // sessions, in codex's state directory on the host
 	since  time.Time
@@ -22,10 +22,10 @@ type Follower struct {
 	wishes []agent.Wish // not fetched yet
 }
 
-// maxWishes bounds what waits to be fetched: more comes at the next look.
+// maxWishes bounds the tools that wait to be fetched; the next read brings more.
 const maxWishes = 1 << 10
 
-// followEvery is how often the file is looked at; a turn takes seconds.
+// followEvery is how often the file is read; a turn takes seconds.
 const followEvery = 250 * time.Millisecond
 
 // Follow makes a follower of a session that begins at since or later.
@@ -39,8 +39,7 @@ func Follow(sessions string, since time.Time) *Follower {
 	return f
 }
 
-// Tick is a descriptor that is readable when it is time to look; -1 where there
-// can be none.
+// Tick returns a descriptor that is readable when it is time to call Read; -1 if there is none.
 func (f *Follower) Tick() int {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK)
 	if err != nil {
@@ -55,15 +54,14 @@ func (f *Follower) Tick() int {
 	return fd
 }
 
-// Wishes are the tools that were asked for since the last call, of those that
-// the stream does not show.
+// Wishes returns the tools requested since the last call that the agent's output does not show.
 func (f *Follower) Wishes() []agent.Wish {
 	w := f.wishes
 	f.wishes = nil
 	return w
 }
 
-// Rollout is the reader of the file; nil where none was found.
+// Rollout returns the reader of the file, nil if no file was found.
 func (f *Follower) Rollout() *agent.Rollout {
 	if f.fd < 0 {
 		return nil
@@ -71,25 +69,24 @@ func (f *Follower) Rollout() *agent.Rollout {
 	return f.reader
 }
 
-// What is read at a look, and at the end, when nobody writes any more: a file
-// may be as long as its writer pleases.
+// The bounds of one Read and of Finish: the sandbox can make the file as long as it likes.
 const (
 	followLook = 1 << 20
 	followEnd  = 64 << 20
 )
 
-// Compare reads what was added since to the file of the stream's session, "" while
-// that is not known, and tells how many turns have begun.
+// Read reads what was added to the file of a session, which is "" while it is unknown, and returns
+// how many turns have begun.
 func (f *Follower) Read(session string) (turns int) {
 	if f.clock >= 0 {
 		var n [8]byte
-		_, _ = unix.Read(f.clock, n[:]) // takes note of the timer
+		_, _ = unix.Read(f.clock, n[:]) // resets the timer's descriptor
 	}
 	f.read(session, followLook)
 	return f.turns
 }
 
-// Finish reads what is left, once the session is over.
+// Finish reads the rest of the file after the session.
 func (f *Follower) Finish(session string) (turns int) {
 	if f.read(session, followEnd) {
 		f.reader.Cut()
@@ -154,8 +151,8 @@ func (f *Follower) find(session string) bool {
 	return false
 }
 
-// isNew reports whether a regular file was created in this run. In one that
-// goes on from an earlier session the turns before cannot be told apart.
+// isNew reports whether a regular file was created in this run. In a file that continues an
+// earlier session the earlier turns cannot be told from the present ones.
 func (f *Follower) isNew(fd int) bool {
 	var st unix.Statx_t
 	if unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_BTIME|unix.STATX_TYPE, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
@@ -170,7 +167,7 @@ func openInside(dir int, path string, flags int) (int, error) {
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS})
 }
 
-// fileOf is the name of a session's file in a directory of a day; "" for none.
+// fileOf returns the name of a session's file in the directory of a day; "" if there is none.
 func fileOf(dir int, session string) string {
 	buf := make([]byte, 32<<10)
 	for range 64 {

@@ -20,7 +20,7 @@ type writer struct{ doc.Writer }
 
 func recordWriter(dst []byte) writer { return writer{doc.Writer{B: dst, Lines: 1, Text: Kept}} }
 
-// Kept is a string as a record has it. A byte that is not UTF-8 becomes the four
+// Kept returns a string as a record contains it. A byte that is not UTF-8 becomes the four
 // characters \xNN, and a backslash before what would be read as such \x5c, so that
 // two odd names stay two names. A string longer than maxString is cut and ends in "…".
 func Kept(s string) string {
@@ -54,7 +54,7 @@ func oddByte(s string) (c byte, is bool) {
 	return byte(n), err == nil && (n >= utf8.RuneSelf || n == '\\')
 }
 
-// readBack is the text that kept wrote.
+// readBack reverses Kept, but for what Kept cut off.
 func readBack(s string) string {
 	var b strings.Builder
 	from := 0

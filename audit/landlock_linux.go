@@ -10,12 +10,11 @@ import (
 // (AUDIT_NLGRP_READLOG), for whoever has CAP_AUDIT_READ.
 const readLog = 1
 
-// LandlockLog reads the kernel's audit records of what Landlock refused. It
-// switches nothing on: it asks whether audit is enabled, and where it is not,
-// or where that cannot be known, it closes its socket and is over.
+// LandlockLog reads the kernel's audit records of denials by Landlock. It does not enable audit: it
+// asks whether audit is enabled, and closes its socket if not, or if there is no answer.
 type LandlockLog struct {
 	fd      int
-	asked   bool // whether audit is enabled has been answered: it is
+	asked   bool // the kernel has answered that audit is enabled
 	denials Denials
 	buf     []byte
 }
@@ -38,13 +37,13 @@ func OpenLandlockLog(creator int) (*LandlockLog, error) {
 	return &LandlockLog{fd: fd, denials: Denials{Creator: creator}, buf: make([]byte, 9<<10)}, nil
 }
 
-// FD is the descriptor to poll for reading; -1 when it is over.
+// FD returns the descriptor to poll for reading, -1 after Close.
 func (l *LandlockLog) FD() int { return l.fd }
 
-// Heard reports whether the kernel's records came, or would have.
+// Heard reports whether the log receives the kernel's records.
 func (l *LandlockLog) Heard() bool { return l.asked }
 
-// Close ends it.
+// Close closes the socket.
 func (l *LandlockLog) Close() {
 	if l.fd >= 0 {
 		unix.Close(l.fd)
@@ -52,15 +51,15 @@ func (l *LandlockLog) Close() {
 	l.fd = -1
 }
 
-// maxMessages bounds one Read: a busy log must not keep the supervisor.
+// maxMessages bounds one Read: a busy log must not keep the supervisor busy.
 const maxMessages = 64
 
-// Read gives what was refused, as far as it can without waiting.
+// Read returns the denials that are there, without waiting.
 func (l *LandlockLog) Read() (out []Denial) {
 	for round := 0; round < maxMessages && l.fd >= 0; round++ {
 		n, from, err := unix.Recvfrom(l.fd, l.buf, 0)
 		switch {
-		case err == unix.EINTR, err == unix.ENOBUFS: // there was more than the kernel kept
+		case err == unix.EINTR, err == unix.ENOBUFS: // the kernel dropped messages
 			continue
 		case err != nil:
 			return append(out, l.denials.Flush()...)

@@ -10,9 +10,9 @@ import (
 	"sbx/spec"
 )
 
-// Load reads a record, as Settled does: a file by its path, a run by the beginning of
-// its id or of the id's last part, where no other begins so, the newest by "last" or
-// "-1", the one before by "-2". What it returns beside is where the record stood.
+// Load reads a record, as Settled does. name is the path of a file, or names a run: by the
+// beginning of its id or of the id's last part, if only one run matches, or by its place from
+// the newest: "last" or "-1", "-2" and so on. Load also returns the path of the record.
 func Load(stateDir, name string) ([]byte, View, string, error) {
 	if strings.ContainsRune(name, '/') || strings.HasSuffix(name, ".json") {
 		b, v, err := Settled(func() ([]byte, error) { return readRecord(unix.AT_FDCWD, name, 0) })
@@ -46,8 +46,7 @@ func Load(stateDir, name string) ([]byte, View, string, error) {
 	return nil, View{}, "", noRecord(name, unix.ENOENT)
 }
 
-// fromEnd is which run a name counts from the newest, that being 1; 0 for a name that
-// counts none.
+// fromEnd returns the place of a run from the newest, which has 1; 0 if name is not such a place.
 func fromEnd(name string) int {
 	if name == "last" {
 		return 1
@@ -60,7 +59,7 @@ func fromEnd(name string) int {
 	return int(n)
 }
 
-// beginning are the ids that begin with a text, or whose last part does.
+// beginning returns the ids that begin with a text, or whose last part does.
 func beginning(ids []string, text string) (all []string) {
 	for _, id := range ids {
 		if strings.HasPrefix(id, text) || strings.HasPrefix(id[len(idLayout)+1:], text) {
@@ -70,7 +69,7 @@ func beginning(ids []string, text string) (all []string) {
 	return all
 }
 
-// openRunOf opens a run's directory, if it is one that sbx makes.
+// openRunOf opens the directory of a run, if its owner and mode show that sbx made it.
 func openRunOf(runs int, id string) (int, error) {
 	dir, err := dirs.Open(runs, id, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err == unix.ENOTDIR || err == unix.ELOOP {
@@ -93,7 +92,7 @@ func openRunOf(runs int, id string) (int, error) {
 	return dir, nil
 }
 
-// loadRun reads the record in a run's directory.
+// loadRun reads the record of a run.
 func loadRun(runs int, id string) ([]byte, View, error) {
 	dir, err := openRunOf(runs, id)
 	if err != nil {
@@ -103,7 +102,7 @@ func loadRun(runs int, id string) ([]byte, View, error) {
 	return recordOf(dir, id, func(p Process) bool { return p.Gone() && (p.BootID == bootID() || !isLocked(dir)) })
 }
 
-// recordOf reads the record in the open directory of a run, which it must be of.
+// recordOf reads the record in the open directory of a run, which must have the run's id.
 func recordOf(dir int, id string, gone func(Process) bool) ([]byte, View, error) {
 	b, v, err := settled(func() ([]byte, error) { return readRecord(dir, effectiveName, unix.O_NOFOLLOW) }, gone)
 	if err == unix.ELOOP {
@@ -115,7 +114,7 @@ func recordOf(dir int, id string, gone func(Process) bool) ([]byte, View, error)
 	return b, v, err
 }
 
-// isLocked reports whether a supervisor, of whichever machine, has the run's directory.
+// isLocked reports whether a supervisor, on whichever machine, has locked the run's directory.
 func isLocked(dir int) bool {
 	err := unix.Flock(dir, unix.LOCK_SH|unix.LOCK_NB)
 	if err == nil {
@@ -132,7 +131,7 @@ func noRecord(name string, err error) error {
 		Help: `name a file, the id of a run (sbx runs lists them), "last", or -2 for the last but one`}
 }
 
-// readRecord reads a regular file of a record's size.
+// readRecord reads a regular file of at most maxRecord bytes.
 func readRecord(dir int, name string, flags int) ([]byte, error) {
 	fd, err := dirs.Open(dir, name, unix.O_RDONLY|unix.O_NONBLOCK|flags, 0)
 	if err != nil {

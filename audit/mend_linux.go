@@ -8,21 +8,21 @@ import (
 	"sbx/internal/dirs"
 )
 
-// Each call of Mend looks at the newest runs, where those are that were lost
-// lately, and at some of the others, from where the last call stopped: the
+// Each call of Mend looks at the newest runs, which were most likely lost, and at some of the
+// older ones, continuing where the last call stopped. The bounds keep the call short, since the
 // supervisor answers nothing meanwhile.
 const (
 	mendNewest = 64
 	mendOlder  = 192
 )
 
-// mendedName is a file of the state directory: the run that Mend looked at last of
-// the others.
+// mendedName is a file in the state directory that contains the id of the last older run that
+// Mend looked at.
 const mendedName = "mended"
 
-// Mend finishes the records of runs in a state directory whose supervisor is
-// gone: their state becomes "lost". It leaves what it cannot tell, and is to be
-// called while a command runs, never before. Gradually it comes to all runs.
+// Mend finishes the records of runs in a state directory whose supervisor is gone: their state
+// becomes "lost". It leaves runs for which it cannot decide that. Call it while a command runs,
+// never before the start. Over many calls it looks at all runs.
 func Mend(stateDir string) (mended int) {
 	self := Self()
 	return mend(stateDir, func(p Process) bool { return p.life(self) == lifeEnded })
@@ -46,8 +46,8 @@ func mend(stateDir string, gone func(Process) bool) (mended int) {
 	return mended
 }
 
-// older is the next of the runs that are older than before, and notes how far
-// that goes. Where another sbx does so meanwhile some are looked at twice.
+// older returns the next runs among those older than before, and notes the last of them in the
+// state directory. If another sbx does so at the same time some runs are looked at twice.
 func older(stateDir string, runs int, before string) []string {
 	from := before
 	fd, err := dirs.Open(unix.AT_FDCWD, stateDir+"/"+mendedName, unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
@@ -60,7 +60,7 @@ func older(stateDir string, runs int, before string) []string {
 	}
 	ids := newest(runs, mendOlder, from)
 	if err == nil {
-		next := before // the oldest has been looked at
+		next := before // start again after the oldest run
 		if len(ids) == mendOlder {
 			next = ids[len(ids)-1]
 		}
@@ -69,8 +69,8 @@ func older(stateDir string, runs int, before string) []string {
 	return ids
 }
 
-// mendRun finishes the record of one run. Its directory is locked meanwhile, as it is
-// by its supervisor as long as that lives: nothing else writes there.
+// mendRun finishes the record of one run. It locks the run's directory, as the supervisor does
+// while it lives, so that nothing else writes there.
 func mendRun(runs int, id string, gone func(Process) bool) bool {
 	if !beginsRunning(runs, id) {
 		return false
@@ -87,8 +87,8 @@ func mendRun(runs int, id string, gone func(Process) bool) bool {
 	return err == nil && v.State == StateLost && replaceAt(dir, effectiveName, launchName, b, false) == nil
 }
 
-// beginsRunning tells by its first bytes whether a run's record may say that it
-// is running: nearly all do not, and need not be read.
+// beginsRunning checks the first bytes of a record for the state "running": nearly all records
+// have another state and need not be read.
 func beginsRunning(runs int, id string) bool {
 	fd, err := dirs.Open(runs, id+"/"+effectiveName, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 	if err != nil {

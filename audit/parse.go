@@ -15,11 +15,10 @@ const (
 	maxNested = 64
 )
 
-// View is a record as it was read back. Keys that this version does not know
-// are in Node and are otherwise passed over.
+// View is a record that was read back. Node also contains keys that this version does not know.
 type View struct {
 	Node  *spec.Node
-	State string // as written; Derive finds out more
+	State string // as written; see Settled
 }
 
 // Parse reads a record.
@@ -38,10 +37,10 @@ func Parse(b []byte) (View, error) {
 	return v, nil
 }
 
-// ID is the run's name.
+// ID returns the id of the run.
 func (v View) ID() string { return Text(v.Node.Get("id")) }
 
-// Goes reports whether the run of a record goes on.
+// Goes reports whether the run is still running, by its record.
 func (v View) Goes() bool { return v.State == StateRunning }
 
 // Denials returns how many calls were denied. known is false if nothing could have seen any.
@@ -54,7 +53,8 @@ func (v View) Denials() (count int64, known bool) {
 	return count, count > 0 || len(doc.Items(n.Get("observed_kinds"))) > 0
 }
 
-// Text is a string's value, and "" of anything else.
+// Text returns the value of a string as it was before it was written to a record, "" for any other
+// node.
 func Text(n *spec.Node) string {
 	if n == nil || n.Kind != spec.String {
 		return ""
@@ -62,13 +62,13 @@ func Text(n *spec.Node) string {
 	return readBack(n.Text)
 }
 
-// Whole is a whole number's value.
+// Whole returns the value of a whole number, absent for any other node.
 func Whole(n *spec.Node) spec.Opt[int64] {
 	v, ok := doc.Whole(n)
 	return spec.Opt[int64]{Value: v, Set: ok}
 }
 
-// Time is a time; zero of anything else.
+// Time returns the value of a time, zero for any other node.
 func Time(n *spec.Node) time.Time {
 	at, _ := time.Parse(timeLayout, Text(n))
 	return at

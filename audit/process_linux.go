@@ -10,8 +10,8 @@ import (
 	"sbx/spec"
 )
 
-// Process names one process of one boot for ever: pids are used again, but
-// not with the same start time, nor in another boot or pid namespace.
+// Process identifies a process for ever. Its pid alone does not, as the kernel uses pids again;
+// together with start time, boot and pid namespace it does.
 type Process struct {
 	PID       int
 	Start     spec.Opt[int64] // clock ticks since boot: field 22 of /proc/PID/stat
@@ -19,7 +19,7 @@ type Process struct {
 	Namespace spec.Opt[int64] // the inode of its pid namespace
 }
 
-// Self is the calling process. What /proc does not tell is left absent.
+// Self describes the calling process. Fields that /proc does not show are absent.
 func Self() Process {
 	p := Process{PID: unix.Getpid()}
 	var buf [1024]byte
@@ -31,9 +31,9 @@ func Self() Process {
 	return p
 }
 
-// CallerOf is the process that a thread belongs to, and the name that it goes by (the
-// first 15 bytes of its program's, unless it chose another): its own, whatever its threads
-// call themselves. Where it is gone the name is "".
+// CallerOf returns the process of a thread and the name of that process: the first 15 bytes of
+// its program's name, unless it has chosen another. Names of its threads do not count. If the
+// process is gone the name is "".
 func CallerOf(tid int) (pid int, program string) {
 	var buf [256]byte
 	n := readInto("/proc/"+strconv.Itoa(tid)+"/status", buf[:])
@@ -79,7 +79,7 @@ func parseStat(b []byte) (state byte, start spec.Opt[int64]) {
 	return f[0][0], spec.Some(n)
 }
 
-// life is whether a process still runs, as far as can be told.
+// life is whether a process still runs.
 type life uint8
 
 const (
@@ -88,7 +88,7 @@ const (
 	lifeEnded
 )
 
-// life looks for p. self is the looking process.
+// life looks for p from the process self.
 func (p Process) life(self Process) life {
 	switch {
 	case p.BootID == "" || self.BootID == "":
@@ -101,7 +101,7 @@ func (p Process) life(self Process) life {
 	var buf [1024]byte
 	n := readInto("/proc/"+strconv.Itoa(p.PID)+"/stat", buf[:])
 	if n <= 0 {
-		// A /proc with hidepid hides what still runs.
+		// A /proc with hidepid hides processes that still run.
 		if unix.Kill(p.PID, 0) == unix.ESRCH {
 			return lifeEnded
 		}
@@ -117,7 +117,7 @@ func (p Process) life(self Process) life {
 	return lifeRuns
 }
 
-// readInto reads the beginning of a small file; 0 where it cannot.
+// readInto reads the beginning of a file and returns the length, 0 on an error.
 func readInto(path string, buf []byte) int {
 	fd, err := dirs.Open(unix.AT_FDCWD, path, unix.O_RDONLY, 0)
 	if err != nil {

@@ -2,8 +2,8 @@ package audit
 
 import "strconv"
 
-// ProcessOf is another process of the caller's own pid namespace, as it is now.
-// What /proc does not tell is left absent.
+// ProcessOf describes a process in the caller's pid namespace. Fields that /proc does not show are
+// absent.
 func ProcessOf(pid int) Process {
 	p := Process{PID: pid, BootID: bootID(), Namespace: pidNamespace()}
 	var buf [1024]byte
@@ -13,14 +13,14 @@ func ProcessOf(pid int) Process {
 	return p
 }
 
-// Runs tells that the process certainly runs.
+// Runs reports whether the process certainly runs.
 func (p Process) Runs() bool { return p.life(Self()) == lifeRuns }
 
-// Gone tells that the process has certainly ended. Of one in another pid
-// namespace neither can be told.
+// Gone reports whether the process has certainly ended. For a process in another pid namespace
+// both Runs and Gone are false.
 func (p Process) Gone() bool { return p.life(Self()) == lifeEnded }
 
-// Supervisor is the process that a record names as its own.
+// Supervisor returns the supervisor's process by the record.
 func (v View) Supervisor() Process {
 	return Process{
 		PID:       int(Whole(v.Node.Get("pid")).Value),

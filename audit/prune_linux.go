@@ -12,28 +12,28 @@ import (
 	"sbx/internal/dirs"
 )
 
-// Old tells which runs are to be removed: those that began before, and are not among
-// the newest. What is zero does not count.
+// Old selects the runs to remove: those that began before Before and are not among the Keep
+// newest. A zero field is no condition.
 type Old struct {
 	Before time.Time
 	Keep   int
 }
 
-// Pruned is what became of one run that was to be removed.
+// Pruned is the result for one run that Prune selected.
 type Pruned struct {
 	ID   string
-	Left error // why it is still there; nil where it was removed
+	Left error // why it was not removed; nil if it was
 }
 
-// errInUse is of a run whose directory a supervisor has, or another that removes runs.
+// errInUse means that a supervisor, or another call of Prune, has locked the run's directory.
 var errInUse = errors.New("it goes on")
 
-// InUse reports whether a run is left because it goes on.
+// InUse reports whether the run was left because it is still running.
 func (p *Pruned) InUse() bool { return p.Left == errInUse }
 
-// Prune removes the runs of a state directory that are old, oldest first, and tells each
-// what became of one. With dry it removes none, and tells of those that it would. A run
-// that another removes meanwhile is passed over.
+// Prune removes the old runs of a state directory, oldest first, and calls each with the result
+// for each of them. With dry it removes nothing and reports the runs that it would remove. It
+// skips a run that another process removes at the same time.
 func Prune(stateDir string, old Old, dry bool, each func(Pruned)) error {
 	runs, err := openRuns(stateDir)
 	if err == unix.ENOENT {
@@ -57,7 +57,8 @@ func Prune(stateDir string, old Old, dry bool, each func(Pruned)) error {
 	return nil
 }
 
-// openRuns opens the directory of the runs: no link, and the caller's own.
+// openRuns opens the directory of the runs, which must not be a symbolic link and must be the
+// caller's own.
 func openRuns(stateDir string) (int, error) {
 	runs, err := dirs.Open(unix.AT_FDCWD, stateDir+"/runs", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
@@ -74,9 +75,9 @@ func openRuns(stateDir string) (int, error) {
 	return runs, nil
 }
 
-// The bounds of what a state directory keeps by itself. One run in everySo looks whether
-// there are more than usualRuns, and removes at most mostRemoved of those beyond; the
-// others look at no directory.
+// The bounds of the runs that a state directory keeps. One run in everySo checks whether there
+// are more than usualRuns, and removes at most mostRemoved of the oldest; the other runs check
+// nothing.
 const (
 	usualRuns   = 1000
 	everySo     = 64
@@ -84,9 +85,9 @@ const (
 	mostRemoved = 256
 )
 
-// Bound removes the oldest runs beyond usualRuns of the state directory in which the run id
-// is one, but for those that go on and those that hold what was swept. Where the file
-// system counts the directories in one, that count reports whether to look, else the id does.
+// Bound removes the oldest runs beyond usualRuns from the state directory of the run id, except
+// runs that are still running or contain swept files. The link count of the directory decides
+// whether to look; on a file system without such counts the random digits of the id do.
 func Bound(stateDir, id string) {
 	var st unix.Stat_t
 	if stateDir == "" || !isID(id) || unix.Stat(stateDir+"/runs", &st) != nil {
@@ -116,8 +117,8 @@ func Bound(stateDir, id string) {
 	}
 }
 
-// extent is which runs are removed: any that has ended, or those alone that hold no more
-// than records.
+// extent is which runs to remove: all that have ended, or only those that contain nothing but
+// records.
 type extent uint8
 
 const (
@@ -125,12 +126,12 @@ const (
 	sweptToo
 )
 
-// young is how long a directory without a record is left, in which there may yet be one.
+// young is how long a directory without a record is kept, as the run may still write one.
 const young = time.Hour
 
-// removeRun removes a run that has ended. Its directory is locked meanwhile, as it is by its
-// supervisor as long as that lives; the record goes last, so that what is cut short can be
-// done again. Only what sbx has put there is removed.
+// removeRun removes a run that has ended. It locks the run's directory, as the supervisor does
+// while it lives, and removes the record last, so that an interrupted removal can be repeated.
+// It removes only files that sbx has created.
 func removeRun(runs int, id string, how extent, dry bool) error {
 	dir, err := openRunOf(runs, id)
 	if err != nil {
@@ -164,13 +165,13 @@ func removeRun(runs int, id string, how extent, dry bool) error {
 	return unix.Unlinkat(runs, id, unix.AT_REMOVEDIR)
 }
 
-// What a broker leaves in a run's directory: the records of its tools' runs, its audit, and
-// the sockets and the token of one that was killed.
+// The files that a broker leaves in a run's directory: the records of its tools' runs, its audit
+// log, and the sockets and the token if the broker was killed.
 const brokerRuns = "broker"
 
 var brokerFiles = [...]string{"broker.jsonl", "broker.sock", "door.sock", "token"}
 
-// hasEnded refuses a run that goes on, or of which that cannot be told.
+// hasEnded returns an error for a run that is still running or may be.
 func hasEnded(dir int, id string, locked bool) error {
 	_, v, err := recordOf(dir, id, func(p Process) bool { return p.Gone() && (locked || p.BootID == bootID()) })
 	switch {
@@ -187,15 +188,15 @@ func hasEnded(dir int, id string, locked bool) error {
 	}
 	switch {
 	case st.Nlink == 0:
-		return unix.ENOENT // another has removed it meanwhile
+		return unix.ENOENT // another process has removed it by now
 	case time.Since(time.Unix(st.Ctim.Unix())) < young:
 		return errors.New("it has no record, and one may yet come")
 	}
 	return nil
 }
 
-// madeBySbx are the files in a run's directory beside its records; what sbx does not put
-// there is refused.
+// madeBySbx returns the files in a run's directory other than its records, and an error if
+// there are files that sbx does not create.
 func madeBySbx(dir int, how extent) (files []string, err error) {
 	f := dirs.Reader{FD: dir, Buf: make([]byte, 4<<10)}
 	for e, ok := f.Next(); ok; e, ok = f.Next() {

@@ -1,11 +1,10 @@
 package audit
 
-// Settled reads a record as it and the machine say together: one that says
-// "running" whose supervisor is gone is "lost". Where that cannot be told, as from
-// another pid namespace, it stays as written.
+// Settled reads a record and changes the state "running" to "lost" if the supervisor is gone. If
+// that cannot be decided, as in another pid namespace, the record stays as written.
 //
-// A supervisor may write its last word and end between a look at the record and
-// the look at the process. What is read once that is gone is the last word.
+// A supervisor may write the final record and end after the record was read and before the
+// process is looked for. So Settled reads the record again once the process is gone.
 func Settled(read func() ([]byte, error)) ([]byte, View, error) {
 	return settled(read, Process.Gone)
 }
@@ -29,8 +28,7 @@ func settled(read func() ([]byte, error), gone func(Process) bool) (b []byte, v 
 	}
 }
 
-// Lost is the record of a run whose supervisor is gone: its state is "lost", all
-// else is as it was.
+// Lost returns the record with the state "lost" and everything else unchanged.
 func (v View) Lost() []byte {
 	w := recordWriter(nil)
 	w.Open('{')

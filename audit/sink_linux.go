@@ -10,26 +10,25 @@ import (
 	"sbx/spec"
 )
 
-// Sink is where one run's record goes. The directory is opened once; everything
-// after that is relative to its descriptor, so that a directory renamed or
-// swapped meanwhile changes nothing.
+// Sink writes the record of one run. It opens the directory once and works relative to its
+// descriptor, so that renaming or replacing the directory meanwhile changes nothing.
 type Sink struct {
 	path  string // of the record, for messages
 	base  string // its last component
 	dir   int    // the directory, O_PATH
 	named bool   // --effective or $SBX_EFFECTIVE names it
-	begun bool   // it has been written once
+	begun bool   // the record has been written once
 
 	state string // the state directory; "" when there is none
 	id    string
 	run   int // this run's own directory, -1 until it is needed
 }
 
-// Open finds where the record goes: effective (--effective), else
-// $SBX_EFFECTIVE, else effective.json in the run's own directory. It opens that
-// directory and makes those of the state, but writes nothing yet. directory is that of the
-// file that is named, as the caller has found it, links resolved; "" leaves that to
-// Open. Whatever fails is a *spec.Problem, and the command must not start.
+// Open finds where the record goes: effective (--effective), else $SBX_EFFECTIVE, else
+// effective.json in the run's own directory. It opens that directory, and makes the state
+// directories, but writes nothing yet. folder is the directory of the named file with symbolic
+// links resolved, if the caller has found it; "" leaves that to Open. An error is a
+// *spec.Problem, and the command must not start.
 func Open(effective spec.Opt[string], folder string, environ []string, home, id string) (*Sink, error) {
 	s := &Sink{state: StateDir(environ, home), id: id, dir: -1, run: -1}
 	if !effective.Set {
@@ -54,7 +53,7 @@ func cannotWrite(path, why, help string) error {
 	return &spec.Problem{On: path, Do: "write the record", Why: why, Help: help}
 }
 
-// openNamed takes a file that somebody named. Its parents are not made.
+// openNamed opens the directory of a file that the user named. It makes no directories.
 func (s *Sink) openNamed(path, folder string) error {
 	s.path, s.named = path, true
 	i := strings.LastIndexByte(path, '/')
@@ -83,8 +82,8 @@ func (s *Sink) openNamed(path, folder string) error {
 	return s.mayReplace()
 }
 
-// mayReplace refuses to put a file in the place of something that is none. As
-// root, --effective /dev/null would otherwise take the machine's away.
+// mayReplace returns an error if the record would replace something other than a regular file. As
+// root, --effective /dev/null would otherwise remove the machine's /dev/null.
 func (s *Sink) mayReplace() error {
 	var st unix.Stat_t
 	err := unix.Fstatat(s.dir, s.base, &st, unix.AT_SYMLINK_NOFOLLOW)
@@ -112,24 +111,24 @@ func (s *Sink) mayReplace() error {
 	return cannotWrite(s.path, "it is not a regular file, and the record would take its place", "name a file: --effective FILE")
 }
 
-// Path is where the record stands, for people.
+// Path returns the path of the record, for messages.
 func (s *Sink) Path() string { return s.path }
 
-// usualRecord is a size that most records stay below: a buffer that grows to it
-// gradually leaves a trail of smaller ones, each in pages of its own.
+// usualRecord is larger than most records. A buffer that grew to this size would leave smaller
+// ones behind, each in pages of its own.
 const usualRecord = 8 << 10
 
-// Write puts the record in place, whole or not at all. It does not wait for
-// the disk: after a crash of the machine the boot id tells.
+// Write writes the record, whole or not at all. It does not wait for the disk: after a crash of
+// the machine the boot id shows that the run is over.
 func (s *Sink) Write(r Record) error {
 	return s.replace(r.AppendJSON(make([]byte, 0, usualRecord)), false)
 }
 
-// Put is Write of a record's text.
+// Put is Write for the text of a record.
 func (s *Sink) Put(text []byte) error { return s.replace(text, false) }
 
-// Close writes the record for the last time and gives the directories back. A
-// record that somebody named has reached the disk when Close returns.
+// Close writes the final record and closes the directories. A record that the user named is on
+// the disk when Close returns.
 func (s *Sink) Close(r Record) error {
 	defer s.free()
 	return s.replace(r.AppendJSON(make([]byte, 0, usualRecord)), s.named)
@@ -144,7 +143,7 @@ func (s *Sink) free() {
 	}
 }
 
-// replace writes a temporary file beside the record and renames it over it.
+// replace writes a temporary file in the record's directory and renames it to the record.
 func (s *Sink) replace(b []byte, sync bool) error {
 	if s.dir < 0 {
 		return cannotWrite(s.path, "it is closed", "")
@@ -168,20 +167,20 @@ func (s *Sink) replace(b []byte, sync bool) error {
 	return nil
 }
 
-// reopen makes the record's directory writable again where its owner may: a command
-// that could write to it has closed it since the record was begun.
+// reopen makes the record's directory writable again, if its owner may: the command could change
+// the directory's mode since the first record.
 func (s *Sink) reopen() bool {
 	var st unix.Stat_t
 	return unix.Stat(dirs.FDPath(s.dir), &st) == nil && st.Mode&0o300 != 0o300 && unix.Chmod(dirs.FDPath(s.dir), st.Mode&0o7777|0o700) == nil
 }
 
-// launchName is what the record before it is called beside the final one,
-// in a run's own directory. That it stays spares ext4 a removed inode: making
-// files within seconds of it takes half a millisecond each.
+// launchName is the name of the record from before the final one, in a run's own directory. Sbx
+// keeps that file because on ext4 removing it would be slow: within seconds of a removal, each
+// new file takes half a millisecond.
 const launchName = "launch.json"
 
-// replaceAt makes b the content of the file called base under dir. What stood
-// there is called keep from then on, or is gone where keep is "".
+// replaceAt makes b the content of the file base in dir. It renames the old file to keep, or
+// removes it if keep is "".
 func replaceAt(dir int, base, keep string, b []byte, sync bool) error {
 	temp, fd, err := createTemp(dir, keep)
 	if err != nil {
@@ -207,11 +206,10 @@ func replaceAt(dir int, base, keep string, b []byte, sync bool) error {
 	return nil
 }
 
-// takePlace renames temp to base. Over a name that is there it exchanges the
-// two and removes the old one: no reader sees a difference, and ext4, which
-// writes a file out before it lets a rename replace another (auto_da_alloc),
-// does not make the start of a command wait for the disk. Where the file was
-// written under the name that the old one is to have, that is all.
+// takePlace renames temp to base. If base exists, takePlace exchanges the two and then removes the
+// old file, or renames it to keep: readers see no difference, and the start of a command does not
+// wait for the disk, as it would on ext4, which writes a file out before a rename replaces
+// another (auto_da_alloc).
 func takePlace(dir int, temp, base, keep string) error {
 	err := unix.Renameat2(dir, temp, dir, base, unix.RENAME_NOREPLACE)
 	if err == unix.EEXIST {
@@ -223,7 +221,7 @@ func takePlace(dir int, temp, base, keep string) error {
 				return unix.Renameat(dir, temp, dir, keep)
 			}
 			if err = unix.Unlinkat(dir, temp, 0); err == unix.EISDIR {
-				// A directory stands there since Open looked: back it goes.
+				// A directory was created there after Open; exchange it back.
 				_ = unix.Renameat2(dir, temp, dir, base, unix.RENAME_EXCHANGE)
 			}
 			return err
@@ -235,11 +233,11 @@ func takePlace(dir int, temp, base, keep string) error {
 	return err
 }
 
-// tempPrefix begins the name of a file that is not yet, or will not be, a record.
+// tempPrefix is how the names of temporary files begin.
 const tempPrefix = ".sbx-"
 
-// createTemp makes a new file in dir: called first, if there is such a name and
-// nothing has it yet, else by a name that nobody guesses.
+// createTemp makes a new file in dir, named first if that is not "" and not taken, else with a
+// random name.
 func createTemp(dir int, first string) (string, int, error) {
 	const flags = unix.O_WRONLY | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW
 	if first != "" {
@@ -269,8 +267,8 @@ func fsync(fd int) error {
 	}
 }
 
-// syncFolder makes a rename last. A directory that may be entered but not read
-// cannot be opened for it; the file itself is on the disk all the same.
+// syncFolder writes a rename to the disk. It cannot open a directory that is not readable; the
+// file itself is on the disk all the same.
 func syncFolder(dir int) {
 	fd, err := dirs.Open(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {

@@ -9,9 +9,8 @@ import (
 	"sbx/audit/agent"
 )
 
-// Tap stands between an agent's stdout and the caller's: bytes pass as they are
-// and at once, and a copy is read. A reader that is slow slows the agent;
-// nothing is dropped.
+// Tap copies an agent's stdout to the caller's, unchanged and at once, and has the stream's reader
+// read it too. A slow reader slows the agent down; nothing is dropped.
 type Tap struct {
 	Wake int // an eventfd that is readable when Next has something
 
@@ -22,21 +21,21 @@ type Tap struct {
 	done     bool
 }
 
-// TapEvent is something that the stream tells and that cannot wait for its end.
+// TapEvent is an event in the stream that cannot wait for the end of the stream.
 type TapEvent struct {
-	Turn int         // the n-th turn has begun; 0 for none
-	Wish *agent.Wish // a tool that was asked for; nil for none
-	Done bool        // the stream is at its end
+	Turn int         // the number of a turn that has begun; 0 for none
+	Wish *agent.Wish // a requested tool; nil for none
+	Done bool        // the stream has ended
 }
 
-// maxTapEvents bounds what waits to be fetched: the agent waits meanwhile.
+// maxTapEvents bounds the events that wait for Next; when there are more the agent waits.
 const maxTapEvents = 1 << 10
 
-// tapBuffer is how much is read at once; the pipes are asked to hold as much.
+// tapBuffer is how many bytes are read at once; widen asks the pipes to hold as many.
 const tapBuffer = 256 << 10
 
-// NewTap makes a tap before the descriptor to. write is the end that the agent
-// gets as its stdout; Start begins once the caller has closed its own.
+// NewTap makes a tap that copies to the descriptor to. write is the end that becomes the agent's
+// stdout; call Start after closing the caller's copy of it.
 func NewTap(s func(agent.Hooks) (*agent.Stream, bool), to int) (t *Tap, write int, err error) {
 	var ends [2]int
 	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
@@ -73,13 +72,13 @@ func widen(fd int) {
 	}
 }
 
-// tapBuffers is how many pieces may be passed on and not yet read.
+// tapBuffers is how many pieces may be copied and not yet read.
 const tapBuffers = 4
 
-// TapThreads is how many threads a tap has.
+// TapThreads is how many threads a tap uses.
 const TapThreads = 2
 
-// Start passes bytes on, on a thread of its own, and reads them on another.
+// Start begins to copy the stream, on one thread, and to read it, on another.
 func (t *Tap) Start() {
 	full, free := make(chan []byte, tapBuffers), make(chan []byte, tapBuffers)
 	for range tapBuffers {
@@ -97,7 +96,7 @@ func ownThread() {
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 50_000, 0, 0, 0) // it takes any number
 }
 
-// copy passes the stream on, piece by piece.
+// copy copies the stream, piece by piece.
 func (t *Tap) copy(full chan<- []byte, free <-chan []byte) {
 	ownThread()
 	for buf := range free {
@@ -137,7 +136,7 @@ func (t *Tap) read(full <-chan []byte, free chan<- []byte) {
 	t.ring()
 }
 
-// pass writes all of b; false where nobody reads any more.
+// pass writes all of b; false if nothing reads any longer.
 func (t *Tap) pass(b []byte) bool {
 	for len(b) > 0 {
 		n, err := unix.Write(t.to, b)
@@ -170,7 +169,7 @@ func (t *Tap) ring() {
 	_, _ = unix.Write(t.Wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) // a full counter is readable already
 }
 
-// Next gives what came since the last call.
+// Next returns the events since the last call.
 func (t *Tap) Next() []TapEvent {
 	var n [8]byte
 	_, _ = unix.Read(t.Wake, n[:])
@@ -181,7 +180,7 @@ func (t *Tap) Next() []TapEvent {
 	return events
 }
 
-// Done reports whether the stream is at its end and all of it passed on.
+// Done reports whether the stream has ended and was copied completely.
 func (t *Tap) Done() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
