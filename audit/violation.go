@@ -9,8 +9,8 @@ import (
 // maxViolations is how many different violations a record lists.
 const maxViolations = 200
 
-// Violation is something that was refused, or that should not have been.
-// What nobody saw is left zero and stays out of the record.
+// Violation is a denied call, or something else that should not have happened. Fields that nobody
+// saw are zero and left out of the record.
 type Violation struct {
 	Kind      string // filesystem, network, command, syscall, limit, tool
 	At        time.Time
@@ -29,18 +29,18 @@ type Violation struct {
 	Act wrap.Act
 }
 
-// Violations gathers violations in bounded space: alike ones are counted on
-// the first of them, whose time and pid stay.
+// Violations collects violations in bounded space. It counts violations that are alike on the
+// first of them, whose time and pid it keeps.
 type Violations struct {
 	list    []Violation
 	index   map[alike]int
 	omitted int
 }
 
-// alike is what two violations share that are one line of a record.
+// alike is what two violations must have in common to be one line of a record.
 type alike struct{ kind, program, action, target, rule, allow string }
 
-// Add takes one more violation.
+// Add adds a violation.
 func (vs *Violations) Add(v Violation) {
 	v.Kind, v.Program, v.Action = Clip(v.Kind), Clip(v.Program), Clip(v.Action)
 	v.Target, v.Rule, v.AllowWith, v.Opens = Clip(v.Target), Clip(v.Rule), Clip(v.AllowWith), Clip(v.Opens)
@@ -62,7 +62,7 @@ func (vs *Violations) Add(v Violation) {
 	vs.list = append(vs.list, v)
 }
 
-// Advise fills in the lines that would allow the violations which are listed.
+// Advise fills in the lines of the spec that would allow the listed violations.
 func (vs *Violations) Advise(on func(wrap.Act) wrap.Advice) {
 	for i := range vs.list {
 		if v := &vs.list[i]; v.Act.Kind != 0 {
@@ -72,14 +72,14 @@ func (vs *Violations) Advise(on func(wrap.Act) wrap.Advice) {
 	}
 }
 
-// Omit counts what is left out on purpose.
+// Omit counts violations that are left out on purpose.
 func (vs *Violations) Omit(n int) { vs.omitted += n }
 
-// List is the violations in the order in which each was first seen, and how
-// many more there were.
+// List returns the violations in the order in which they were first seen, and how many more there
+// were.
 func (vs *Violations) List() (list []Violation, omitted int) { return vs.list, vs.omitted }
 
-// Total is how many there were, alike ones too.
+// Total returns how many violations there were, counting those that are alike.
 func (vs *Violations) Total() int {
 	n := vs.omitted
 	for i := range vs.list {
@@ -88,8 +88,8 @@ func (vs *Violations) Total() int {
 	return n
 }
 
-// Clip cuts a string to what a record keeps of it; what is cut shows, since
-// appendString cuts once more.
+// Clip cuts a string to a little more than a record keeps, so that Kept cuts it again and marks
+// that.
 func Clip(s string) string {
 	if len(s) <= maxString {
 		return s
