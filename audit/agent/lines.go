@@ -5,18 +5,18 @@ import "bytes"
 // maxLine is the longest line that is read, in bytes.
 const maxLine = 4 << 20
 
-// lines cuts bytes into lines. It copies only lines that span several writes, into a
-// buffer of at most limit bytes. It skips and counts longer lines.
-type lines struct {
-	limit   int
+// Lines cuts bytes into lines. It copies only lines that span several writes, into a
+// buffer of at most Limit bytes. It skips and counts longer lines.
+type Lines struct {
+	Limit   int
 	buf     []byte // the beginning of an incomplete line
-	skips   bool   // the current line is longer than limit
-	skipped int    // the number of lines longer than limit
+	skips   bool   // the current line is longer than Limit
+	skipped int    // the number of lines longer than Limit
 }
 
-// write calls take with each complete line, without its newline. The line is valid only
+// Cut calls take with each complete line, without its newline. The line is valid only
 // during the call.
-func (l *lines) write(p []byte, take func(line []byte)) {
+func (l *Lines) Cut(p []byte, take func(line []byte)) {
 	for len(p) > 0 {
 		end := bytes.IndexByte(p, '\n')
 		if end < 0 {
@@ -32,7 +32,7 @@ func (l *lines) write(p []byte, take func(line []byte)) {
 			}
 			l.skips = false
 			l.buf = l.buf[:0]
-		case end > l.limit:
+		case end > l.Limit:
 			l.skipped++
 		default:
 			take(p[:end])
@@ -41,8 +41,8 @@ func (l *lines) write(p []byte, take func(line []byte)) {
 	}
 }
 
-// close calls take with a last line that has no newline.
-func (l *lines) close(take func(line []byte)) {
+// End calls take with a last line that has no newline.
+func (l *Lines) End(take func(line []byte)) {
 	if len(l.buf) > 0 && !l.skips {
 		take(l.buf)
 	}
@@ -50,13 +50,13 @@ func (l *lines) close(take func(line []byte)) {
 }
 
 // keep appends to the incomplete line. The buffer grows fourfold each time, so that the
-// old and the new one together stay near limit.
-func (l *lines) keep(p []byte) {
+// old and the new one together stay near Limit.
+func (l *Lines) keep(p []byte) {
 	if l.skips {
 		return
 	}
 	need := len(l.buf) + len(p)
-	if need > l.limit {
+	if need > l.Limit {
 		l.skips = true
 		l.skipped++
 		l.buf = l.buf[:0]
@@ -67,7 +67,7 @@ func (l *lines) keep(p []byte) {
 		for size < need {
 			size *= 4
 		}
-		grown := make([]byte, len(l.buf), min(size, l.limit))
+		grown := make([]byte, len(l.buf), min(size, l.Limit))
 		copy(grown, l.buf)
 		l.buf = grown
 	}

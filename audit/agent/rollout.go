@@ -19,7 +19,7 @@ const maxRollout = 1 << 20
 // A turn begins with the first output of the model and ends with a count of tokens.
 // Hooks.Tool is called only for calls that the stream does not show as items.
 type Rollout struct {
-	lines lines
+	lines Lines
 	tally tally
 	take  func([]byte)
 
@@ -29,14 +29,14 @@ type Rollout struct {
 
 // NewRollout returns a reader of a rollout file.
 func NewRollout(h Hooks) *Rollout {
-	r := &Rollout{lines: lines{limit: maxRollout}, tally: tally{hooks: h}}
+	r := &Rollout{lines: Lines{Limit: maxRollout}, tally: tally{hooks: h}}
 	r.take = r.line
 	return r
 }
 
 // Write reads the next bytes of the file. It never fails.
 func (r *Rollout) Write(p []byte) (int, error) {
-	r.lines.write(p, r.take)
+	r.lines.Cut(p, r.take)
 	return len(p), nil
 }
 

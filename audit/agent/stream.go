@@ -28,7 +28,7 @@ var dialects = []dialect{
 // Stream reads one agent's stream. It must not be used by several goroutines at once.
 type Stream struct {
 	dialect *dialect
-	lines   lines
+	lines   Lines
 	tally   tally
 	rollout *Rollout
 	cursor  cursor
@@ -39,7 +39,7 @@ type Stream struct {
 func New(a spec.Agent, h Hooks) (*Stream, bool) {
 	for i := range dialects {
 		if d := &dialects[i]; d.agent == a {
-			s := &Stream{dialect: d, lines: lines{limit: maxLine}, tally: tally{hooks: h}}
+			s := &Stream{dialect: d, lines: Lines{Limit: maxLine}, tally: tally{hooks: h}}
 			s.take = s.line
 			return s, true
 		}
@@ -49,13 +49,13 @@ func New(a spec.Agent, h Hooks) (*Stream, bool) {
 
 // Write reads the next bytes of the stream. It never fails and does not retain p.
 func (s *Stream) Write(p []byte) (int, error) {
-	s.lines.write(p, s.take)
+	s.lines.Cut(p, s.take)
 	return len(p), nil
 }
 
 // Close reads a last line that has no newline. Write must not be called after it.
 func (s *Stream) Close() error {
-	s.lines.close(s.take)
+	s.lines.End(s.take)
 	return nil
 }
 

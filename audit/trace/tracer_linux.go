@@ -44,10 +44,10 @@ type pendingExec struct {
 type Tracer struct {
 	options   Options
 	ledger    *audit.Ledger
-	root      int  // the command's pid
-	reached   bool // the command's own exec stopped at its entry
-	begun     bool // the command itself has been executed
-	outranked bool // execs go to a supervisor outside, see Started
+	root      int                  // the command's pid
+	reached   bool                 // the command's own exec stopped at its entry
+	begun     bool                 // the command itself has been executed
+	outranked bool                 // execs go to a supervisor outside, see Started
 	resting   bool                 // the command is stopped by a signal, or gone
 	debugged  bool                 // a process called ptrace(2)
 	pending   map[int]*pendingExec // by the TID of the calling thread

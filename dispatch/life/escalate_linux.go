@@ -1,7 +1,6 @@
 package life
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -81,22 +80,13 @@ func (w *World) Escalate(l *dispatch.Ledger, at dispatch.Place, id string, e Esc
 // permissions of the last one's, and returns its path.
 func (w *World) writePrompt(j *Job, chain []dispatch.Dispatch, next *dispatch.Dispatch, e Escalation) (string, error) {
 	last := &chain[len(chain)-1]
-	f, err := w.openPrompt(j, last.PromptFile.Value)
+	text, mode, err := w.readPrompt(j, last.PromptFile.Value)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = f.Close() }()
-	text, err := io.ReadAll(io.LimitReader(f, maxPrompt))
-	if err != nil {
-		return "", problem(last.PromptFile.Value, "read the prompt", plain(err), "")
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return "", problem(last.PromptFile.Value, "read the prompt", plain(err), "")
-	}
 	path := chain[0].PromptFile.Or(last.PromptFile.Value) + ".retry" + strconv.FormatInt(next.RetryCount.Value, 10) + "." + next.ID
 	text = append(text, lesson(len(chain), last, e, lastLines(last.OutputFile.Value, shownLines))...)
-	return path, w.writeBeside(j, path, text, info.Mode().Perm())
+	return path, w.writeBeside(j, path, text, mode)
 }
 
 // writeReport writes the report about all attempts to a file in the project.

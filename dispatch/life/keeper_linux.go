@@ -154,7 +154,7 @@ func (k *keeper) streams() error {
 	k.cmd.Stdin = stdin
 	k.cmd.Stderr = k.errors()
 	if k.j.Argv == nil && k.x.agent != 0 {
-		k.stream = &stream{agent: k.x.agent, activity: "starting"}
+		k.stream = newStream(k.x.agent)
 		k.cmd.Stdout = k.stream
 		return nil
 	}

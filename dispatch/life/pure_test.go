@@ -216,7 +216,7 @@ no event
 		{spec.Codex, strings.Repeat("x", maxLine+10) + "\n" + `{"type":"item.completed","item":{"type":"agent_message","text":"after"}}`, 1, "after"},
 		{spec.Codex, `{"type":"item.completed","item":[]}` + "\n{}\n", 0, ""},
 	} {
-		s := &stream{agent: c.agent}
+		s := newStream(c.agent)
 		for rest := []byte(c.lines); len(rest) > 0; { // in odd pieces
 			n := min(len(rest), 1+len(rest)/3)
 			_, _ = s.Write(rest[:n])

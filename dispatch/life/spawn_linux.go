@@ -1,8 +1,6 @@
 package life
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
@@ -154,16 +152,11 @@ func (w *World) startKeeper(f folder, project string) (*exec.Cmd, *os.File, erro
 
 // HashPrompt returns the short digest of a prompt for a row, the same as Intercore's.
 func (w *World) HashPrompt(j *Job, path string) (string, error) {
-	f, err := w.openPrompt(j, path)
+	text, _, err := w.readPrompt(j, path)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = f.Close() }()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", problem(path, "read the prompt", plain(err), "")
-	}
-	return hex.EncodeToString(h.Sum(nil)[:8]), nil
+	return digest(string(text))[:16], nil
 }
 
 // maxPrompt is the largest prompt. A foreign row may name any file.
@@ -188,6 +181,23 @@ func (w *World) openPrompt(j *Job, path string) (*os.File, error) {
 		return nil, problem(path, "read the prompt", "it is not a regular file of 16 MiB at most", "name another file with --prompt-file")
 	}
 	return f, nil
+}
+
+// readPrompt returns the text and the permissions of a prompt.
+func (w *World) readPrompt(j *Job, path string) (text []byte, mode os.FileMode, err error) {
+	f, err := w.openPrompt(j, path)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err == nil {
+		text, err = io.ReadAll(io.LimitReader(f, maxPrompt))
+	}
+	if err != nil {
+		return nil, 0, problem(path, "read the prompt", plain(err), "")
+	}
+	return text, info.Mode().Perm(), nil
 }
 
 // Absolute returns path, or path in dir if it is relative; "" stays "".

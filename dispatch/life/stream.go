@@ -1,11 +1,11 @@
 package life
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"sync"
 
+	"sbx/audit/agent"
 	"sbx/internal/doc"
 	"sbx/spec"
 )
@@ -21,8 +21,7 @@ const (
 type stream struct {
 	mu       sync.Mutex
 	agent    spec.Agent
-	line     []byte
-	skip     bool // the line is longer than maxLine
+	lines    agent.Lines
 	messages int64
 	words    string // the last message
 	joined   bool   // gemini's next piece belongs to the last message
@@ -42,33 +41,20 @@ type event struct {
 	Content json.RawMessage `json:"content"`
 }
 
+func newStream(a spec.Agent) *stream {
+	return &stream{agent: a, lines: agent.Lines{Limit: maxLine}, activity: "starting"}
+}
+
 // Write reads the next bytes. It never fails.
 func (s *stream) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := len(p)
-	for len(p) > 0 {
-		i := bytes.IndexByte(p, '\n')
-		part := p
-		if i >= 0 {
-			part = p[:i]
-		}
-		if s.skip = s.skip || len(s.line)+len(part) > maxLine; !s.skip {
-			s.line = append(s.line, part...)
-		}
-		if i < 0 {
-			break
-		}
-		s.end()
-		p = p[i+1:]
-	}
-	return n, nil
+	s.lines.Cut(p, s.read)
+	return len(p), nil
 }
 
-// end reads the complete line in s.line.
-func (s *stream) end() {
-	line := s.line
-	s.line, s.skip = s.line[:0], false
+// read reads a complete line.
+func (s *stream) read(line []byte) {
 	if len(line) == 0 || line[0] != '{' {
 		return
 	}
@@ -152,9 +138,7 @@ func (s *stream) say(words string) {
 func (s *stream) finish() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.skip {
-		s.end()
-	}
+	s.lines.End(s.read)
 }
 
 // now returns the data so far.

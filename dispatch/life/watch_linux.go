@@ -2,7 +2,6 @@ package life
 
 import (
 	"cmp"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,16 +24,11 @@ func (k *keeper) surroundings() (surroundings, error) {
 		return at, err
 	}
 	if k.j.Prompt != "" && k.j.Argv == nil {
-		f, err := k.openPrompt(k.j, k.j.Prompt)
+		text, _, err := k.readPrompt(k.j, k.j.Prompt)
 		if err != nil {
 			return at, err
 		}
-		defer func() { _ = f.Close() }()
-		b, err := io.ReadAll(io.LimitReader(f, maxPrompt))
-		if err != nil {
-			return at, problem(k.j.Prompt, "read the prompt", plain(err), "")
-		}
-		at.prompt = string(b)
+		at.prompt = string(text)
 	}
 	_, s, err := k.j.document()
 	if err != nil {
