@@ -156,13 +156,5 @@ func (m *boundSockets) pin(id inode, fd int) {
 // has reports whether a file belongs to a socket that was bound in the sandbox.
 func (m *boundSockets) has(id inode) bool {
 	m.collect(false)
-	if m.files[id] > 0 {
-		return true
-	}
-	for _, p := range m.pinned {
-		if p.id == id {
-			return true
-		}
-	}
-	return false
+	return m.files[id] > 0 || slices.ContainsFunc(m.pinned, func(p pin) bool { return p.id == id })
 }

@@ -53,18 +53,7 @@ func (c *checker) look(x *attempt) unix.Errno {
 	if empty {
 		return c.lookFD(x)
 	}
-	return c.lookPath(x)
-}
-
-// noFile returns the errno for a path that did not resolve, 0 if that is uncertain.
-func (x *attempt) noFile(f *resolved, path []byte) unix.Errno {
-	if !f.certain {
-		return 0
-	}
-	if f.errno == unix.ENOENT && path[0] == '/' {
-		x.absent = text(path)
-	}
-	return f.errno
+	return c.judgePath(x, x.dirfd, path, x.flags&unix.AT_SYMLINK_NOFOLLOW != 0, 0)
 }
 
 // lookFD is look for execveat with AT_EMPTY_PATH, which executes a descriptor.
@@ -85,14 +74,20 @@ func (c *checker) lookFD(x *attempt) unix.Errno {
 	return c.judge(x, &f, 0)
 }
 
-// lookPath is look for a path.
-func (c *checker) lookPath(x *attempt) unix.Errno {
-	f := c.resolve(x.dirfd, x.path, x.flags&unix.AT_SYMLINK_NOFOLLOW != 0)
+// judgePath is judge for the file at a path.
+func (c *checker) judgePath(x *attempt, dirfd int32, path []byte, nofollow bool, depth int) unix.Errno {
+	f := c.resolve(dirfd, path, nofollow)
 	defer f.close()
-	if f.errno != 0 {
-		return x.noFile(&f, x.path)
+	if f.errno == 0 {
+		return c.judge(x, &f, depth)
 	}
-	return c.judge(x, &f, 0)
+	if !f.certain {
+		return 0
+	}
+	if f.errno == unix.ENOENT && path[0] == '/' {
+		x.absent = text(path)
+	}
+	return f.errno
 }
 
 // maxKnown is the most files that judgeContent remembers as ELF programs.
@@ -163,12 +158,7 @@ func (c *checker) judgeScript(x *attempt, interp []byte, depth int) unix.Errno {
 	if depth >= maxInterpreters {
 		return unix.ELOOP
 	}
-	f := c.resolve(unix.AT_FDCWD, interp, false)
-	defer f.close()
-	if f.errno != 0 {
-		return x.noFile(&f, interp)
-	}
-	return c.judge(x, &f, depth+1)
+	return c.judgePath(x, unix.AT_FDCWD, interp, false, depth+1)
 }
 
 // forbids reports whether a rule denies an otherwise executable file. The kernel would

@@ -69,11 +69,11 @@ func (c *connector) take(f *pendingConnect) (domain int, e unix.Errno) {
 	if e == unix.EBADF {
 		return 0, e // opened with O_PATH
 	}
-	length := int32(c.call.Args[2])
-	if length < 0 || length > maxAddress {
-		return 0, unix.EINVAL
-	}
-	if e := c.readAddress(&f.address, c.call.Args[1], int(length)); e != 0 {
+	switch e := c.readAddress(&f.address); e {
+	case 0:
+	case unix.EINVAL:
+		return 0, e
+	default:
 		return 0, c.unreadable(e)
 	}
 	return domain, e // ENOTSOCK comes after the errors of the address

@@ -33,8 +33,7 @@ func (c *contact) report() {
 
 func (c *contact) isNameService() bool {
 	var a address
-	length := int32(c.call.Args[2])
-	if length < 0 || length > maxAddress || c.readAddress(&a, c.call.Args[1], int(length)) != 0 {
+	if c.readAddress(&a) != 0 {
 		return false
 	}
 	p := a.path()

@@ -5,13 +5,12 @@ import "golang.org/x/sys/unix"
 // node identifies a file or a directory as long as it is not removed.
 type node struct{ dev, ino uint64 }
 
-// where identifies a directory by the ids of its mount and inode.
-type where struct{ mount, ino uint64 }
-
-// place returns the mount and inode that a path leads to. Mount ids need Linux 5.8.
-func place(path []byte) (where, unix.Errno) {
-	st, e := statx(unix.AT_FDCWD, path, 0, unix.STATX_INO|unix.STATX_MNT_ID)
-	return where{st.Mnt_id, st.Ino}, e
+// samePlace reports whether two paths lead to the same inode by the same mount. Before Linux
+// 5.8, which does not report mount ids, it compares only the inodes.
+func samePlace(a, b []byte) bool {
+	x, e := statx(unix.AT_FDCWD, a, 0, unix.STATX_INO|unix.STATX_MNT_ID)
+	y, e2 := statx(unix.AT_FDCWD, b, 0, unix.STATX_INO|unix.STATX_MNT_ID)
+	return e == 0 && e2 == 0 && x.Mnt_id == y.Mnt_id && x.Ino == y.Ino
 }
 
 // inode identifies a file. The time of birth distinguishes it from a later file that

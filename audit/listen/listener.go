@@ -114,21 +114,15 @@ func (l *Listener) Answer() {
 		return
 	}
 	l.Answered.Others++
+	if name == Connect {
+		l.contact.report()
+	}
 	switch {
-	case looks:
+	case looks, l.sockets == nil && (name == Connect || name == "bind"):
 		l.answers.proceed()
 	case name == Connect:
-		l.contact.report()
-		if l.sockets == nil {
-			l.answers.proceed()
-			return
-		}
 		l.sockets.connects.decide()
 	case name == "bind":
-		if l.sockets == nil {
-			l.answers.proceed()
-			return
-		}
 		l.sockets.binds.decide()
 	case name == "memfd_create":
 		l.memory.create()

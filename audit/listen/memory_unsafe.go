@@ -79,11 +79,16 @@ const shortPath = 256
 // in more pieces than necessary.
 const pageSize = 4096
 
-// readAddress reads length bytes of the caller's memory into a.
-func (c *caller) readAddress(a *address, addr uint64, length int) unix.Errno {
-	a.n = length
+// readAddress reads the address argument of a connect or bind. EINVAL means that its length
+// is invalid.
+func (c *caller) readAddress(a *address) unix.Errno {
+	length := int32(c.call.Args[2])
+	if length < 0 || length > maxAddress {
+		return unix.EINVAL
+	}
+	a.n = int(length)
 	if length == 0 {
 		return 0
 	}
-	return c.copyIn(a.b[:length], addr)
+	return c.copyIn(a.b[:length], c.call.Args[1])
 }

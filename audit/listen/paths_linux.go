@@ -98,18 +98,11 @@ func (p *paths) mayNoMore() bool {
 		int(st.Uid) != unix.Geteuid() || int(st.Gid) != unix.Getegid() {
 		return false
 	}
-	theirs, e := place(p.proc("ns/user", -1))
-	own, e2 := place([]byte("/proc/self/ns/user\x00"))
-	return e == 0 && e2 == 0 && theirs == own
+	return samePlace(p.proc("ns/user", -1), []byte("/proc/self/ns/user\x00"))
 }
 
 // namesAreTheirs reports whether a path that the supervisor reads from the kernel is the
 // thread's path too: in a sandbox with its own root, or if both have the same root.
 func (p *paths) namesAreTheirs() bool {
-	if p.root >= 0 {
-		return true
-	}
-	theirs, e := place(p.proc("root", -1))
-	own, e2 := place([]byte("/\x00"))
-	return e == 0 && e2 == 0 && theirs == own
+	return p.root >= 0 || samePlace(p.proc("root", -1), []byte("/\x00"))
 }

@@ -68,3 +68,19 @@ func (h *pendingConnects) cancel() {
 		}
 	}
 }
+
+// clock is a timerfd that expires when Tick should be called.
+type clock struct {
+	fd  int
+	due time.Time // zero if the timer is not set
+}
+
+// within sets the timer to expire after d, unless it expires earlier already or d is 0.
+func (c *clock) within(d time.Duration) {
+	due := time.Now().Add(d)
+	if d == 0 || !c.due.IsZero() && c.due.Before(due) {
+		return
+	}
+	c.due = due
+	_ = unix.TimerfdSettime(c.fd, 0, &unix.ItimerSpec{Value: unix.NsecToTimespec(int64(d))}, nil)
+}

@@ -54,13 +54,9 @@ func (s *sockets) Tick() {
 		s.pending.cancel()
 		s.clock.within(patience)
 	}
-	if wait := s.bound.ask(time.Now()); wait > 0 {
-		s.clock.within(wait)
-	}
+	s.clock.within(s.bound.ask(time.Now()))
 	for _, n := range s.narrowing.list {
-		if wait := n.sockets.ask(time.Now()); wait > 0 {
-			s.clock.within(wait)
-		}
+		s.clock.within(n.sockets.ask(time.Now()))
 	}
 	if s.copies.discards.work() {
 		s.clock.within(patience)
