@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A mark is left over on a machine alone: not where any namespace is another, nor where the
-// root is an image's.
+// A marker file counts as left over only on a machine itself: all namespaces are the initial
+// ones, and the root is not an image.
 func TestContained(t *testing.T) {
 	const (
 		machine = "22 1 254:0 / / rw - ext4 /dev/vda rw\n23 22 0:21 / /proc rw - proc proc rw\n"

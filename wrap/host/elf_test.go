@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// A program's loader is told from its file, and a file that lies about itself
-// has none.
+// The loader is read from the program's file; an inconsistent file has none.
 func TestLoaderOfAProgram(t *testing.T) {
 	dir := t.TempDir()
 	header := func(offset uint64, size, count uint16) []byte {

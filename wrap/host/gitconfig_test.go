@@ -56,9 +56,9 @@ func TestParserReadsAsGitDoes(t *testing.T) {
 	}
 }
 
-// TestParserReadsRandomConfigsAsGitDoes puts texts together from the pieces in
-// which the syntax lies. A tab or a lone carriage return inside a value is not
-// among them: git before 2.45 made a space of it.
+// TestParserReadsRandomConfigsAsGitDoes builds random texts from pieces of the syntax. They
+// contain no tab or lone carriage return inside a value: git before 2.45 replaced it by a
+// space.
 func TestParserReadsRandomConfigsAsGitDoes(t *testing.T) {
 	pieces := []string{"[core]", "[a \"B\"]", "[a.B]", "[", "]", "\"", "\\", "\\\n", "\n", "\n", "\n", " ", "=", "=", "key", "Key2", "a-b",
 		"value", "#", ";", "\\t", "\\n", "\\\"", "\r\n", "x y", "/p/q", "~", ".", "_", "é", "[x \"\\\\\"]"}
@@ -122,8 +122,8 @@ func (v gitVar) String() string {
 	return name + v.Key + "\n" + v.Value
 }
 
-// FuzzGitConfig holds the parser to ending, to names in git's form, and to
-// reading a file that git accepts to its end.
+// FuzzGitConfig checks that the parser terminates, returns names in git's form, and reads a
+// file that git accepts to its end.
 func FuzzGitConfig(f *testing.F) {
 	for _, text := range configs {
 		f.Add(text)
@@ -222,7 +222,7 @@ func gitPath(t *testing.T) string {
 	return path
 }
 
-// gitEnv keeps the machine's and the person's own configuration out.
+// gitEnv makes git ignore the machine's and the user's configuration.
 func gitEnv(home string) []string {
 	return append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+home+"/.gitconfig",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com",

@@ -9,8 +9,8 @@ import (
 	"sbx/wrap"
 )
 
-// atHome makes the homes of a root's password file, each with secrets. The scene's own
-// directory is not named by the document, as it is in other scenes.
+// atHome creates the homes of a password file for root, each with secrets. The document does
+// not name the scene's own directory, unlike in other scenes.
 func atHome(t *testing.T) *scene {
 	s := newScene(t)
 	s.uid = 0
@@ -75,8 +75,7 @@ func TestHomesOfOthersAreHiddenWhole(t *testing.T) {
 	}
 }
 
-// In a home that is hidden whole nothing is looked for; where there are many in one
-// directory, that directory's names are read.
+// A home that is hidden whole is not searched; a directory with many such homes is listed.
 func TestHomesOfOthersAreNotRead(t *testing.T) {
 	s := atHome(t)
 	p := s.prober()

@@ -15,7 +15,7 @@ import (
 	"sbx/wrap/outer"
 )
 
-// TestProbeForTools: the tools that are asked for, and no others.
+// ProbeFor looks only for the given tools.
 func TestProbeForTools(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range wrap.ToolNames() {
@@ -79,7 +79,7 @@ func TestKernelFacts(t *testing.T) {
 	}
 }
 
-// Nothing but the kernel's facts is looked at without rules.
+// Without rules only the kernel's facts are collected.
 func TestNothingIsLookedAtWithoutRules(t *testing.T) {
 	h := Survey(&spec.Resolved{Spec: &spec.SandboxSpec{}, Home: "/root", Network: spec.NetworkHost}, Facts())
 	if h.Mounts != nil || h.Secrets != nil || h.Paths != nil || h.Sockets != nil || h.Devices != nil || h.Protected != nil {
@@ -272,7 +272,7 @@ func BenchmarkProbe(b *testing.B) {
 	}
 }
 
-// A supervisor that cannot read what a call points to answers none.
+// A supervisor that cannot read the memory of a call's caller answers no calls.
 func TestMemoryThatIsNotRead(t *testing.T) {
 	if a := readsMemory(); a.State == wrap.No && sysctl("/proc/sys/kernel/yama/ptrace_scope") != "3" {
 		t.Error(a.Why)

@@ -8,8 +8,8 @@ import (
 	"sbx/wrap"
 )
 
-// Linked worktrees can be removed inside where all that is theirs lies in the
-// writable trees and is as git makes it.
+// The command can remove linked worktrees whose files all lie in writable trees and have the
+// form that git gives them.
 func TestLinkedWorktrees(t *testing.T) {
 	s := newScene(t)
 	s.git("work", "init", "-q")

@@ -8,8 +8,8 @@ import (
 	"sbx/wrap"
 )
 
-// What stands in modules is known at launch: submodules' git directories whatever
-// they are called, those of other worktrees, and what belongs to none.
+// The search finds everything in modules: git directories of submodules under any name, those
+// of other worktrees, and names that belong to none.
 func TestModulesAreKnown(t *testing.T) {
 	s := newScene(t)
 	s.git("work", "init", "-q")

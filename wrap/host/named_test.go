@@ -11,8 +11,8 @@ import (
 	"sbx/wrap"
 )
 
-// namedIn is what settings in a directory with these files are found to name, each with
-// what names it.
+// namedIn returns the programs that the settings files of a directory name, each with the
+// naming file.
 func namedIn(t *testing.T, files map[string]string, prepare func(dir string, s *gitSearch)) (map[string]string, *gitSearch) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -130,7 +130,7 @@ func TestNamedPrograms(t *testing.T) {
 	}
 }
 
-// Each bound is said where it was met, and what lies within it is protected.
+// Each limit is reported when it is reached, and everything before it is protected.
 func TestNamedProgramsAreBounded(t *testing.T) {
 	many := func(n int, f func(i int) string) string {
 		var b strings.Builder
@@ -167,7 +167,7 @@ func TestNamedProgramsAreBounded(t *testing.T) {
 	}
 }
 
-// What a hook runs that the document opens is not looked for.
+// If the document makes a hook writable, the programs that it runs are not protected.
 func TestHooksThatAreOpened(t *testing.T) {
 	for _, opened := range []bool{false, true} {
 		_, s := namedIn(t, map[string]string{".git/hooks/pre-commit": "sh x\n", "x": ""}, nil)

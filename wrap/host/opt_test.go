@@ -7,7 +7,7 @@ import (
 	"sbx/spec"
 )
 
-// Of /opt @system has what programs on PATH need, and nothing that lies beside them.
+// @system contains the directories in /opt that programs on PATH need, and nothing next to them.
 func TestOptional(t *testing.T) {
 	scene := func(t *testing.T, home, work, path string) []string {
 		s := newScene(t)

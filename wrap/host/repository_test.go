@@ -71,7 +71,7 @@ func listed(h *wrap.Host) string {
 	return b.String()
 }
 
-// agrees demands that what was found of a working tree is what git says.
+// agrees demands that the search finds the same paths of a working tree as git.
 func (s *scene) agrees(h *wrap.Host, top string) wrap.Repository {
 	s.t.Helper()
 	i := slices.IndexFunc(h.Repositories, func(r wrap.Repository) bool { return r.Top == filepath.Join(s.root, top) })
@@ -147,7 +147,7 @@ func TestConfigurationNamesFilesOfTheWorkspace(t *testing.T) {
 	protects(t, h, w+"/tools/hooks", w+"/cfg/more", w+"/cfg/a", w+"/cfg/gpg", w+"/attrs", w+"/tools/fsm.sh", w+"/tools/ssh.sh", w+"/tools/diff.py")
 	pins(t, h, w+"/tools", w+"/cfg")
 	leaves(t, h, w+"/less", w+"/tools/unrelated", w+"/tools")
-	// What git itself reads is among what was found.
+	// The search found every file that git reads.
 	for _, line := range strings.Split(s.git("work", "config", "--list", "--show-origin", "--name-only"), "\n") {
 		origin, _, _ := strings.Cut(line, "\t")
 		if file, ok := strings.CutPrefix(origin, "file:"); ok {
@@ -272,7 +272,7 @@ func TestLinkedWorktree(t *testing.T) {
 	protects(t, h, g+"/worktrees/tree/commondir", g+"/worktrees/other/gitdir")
 }
 
-// A .git file may name any directory; the directory has to agree.
+// A .git file may name any directory; the directory must point back.
 func TestStrayGitFileOpensNothing(t *testing.T) {
 	s := newScene(t)
 	s.git("", "init", "-q", "victim")
@@ -377,8 +377,8 @@ func TestGitLinks(t *testing.T) {
 	leaves(t, h, s.root+"/outside/.git/config")
 }
 
-// What a hostile workspace may hold neither hangs nor panics, and a search
-// that was cut says so.
+// A hostile workspace causes neither a hang nor a panic, and a search that reached a limit
+// reports it.
 func TestHostileWorkspace(t *testing.T) {
 	s := newScene(t)
 	if err := mkfifo(s.work + "/.git"); err != nil {

@@ -173,7 +173,7 @@ func TestSecretsThatAreLinks(t *testing.T) {
 	if f := hidden(h, s.home+"/.kube"); f == nil || f.Kind != wrap.Absent || f.Target != "/no/where" {
 		t.Errorf("%+v", f)
 	}
-	// Hiding the root or the home would take everything along.
+	// Hiding the root or the home would hide everything.
 	for _, name := range []string{"/.aws", "/.docker"} {
 		if f := hidden(h, s.home+name); f == nil || f.Real != f.Path || f.Kind != wrap.Other {
 			t.Errorf("%+v", f)
@@ -234,7 +234,7 @@ func TestSocketVariables(t *testing.T) {
 	if h := s.secrets(); hidden(h, ssh) != nil || slices.Contains(h.DropEnv, "SSH_AUTH_SOCK") {
 		t.Errorf("what the spec names stays hidden: %q", h.DropEnv)
 	}
-	// In a private directory nothing is to be hidden, but the variable leads nowhere.
+	// In a private directory the socket is already invisible, but the variable is still removed.
 	s.r.Read = nil
 	if strings.HasPrefix(s.root, "/tmp/") {
 		if h := s.secrets(); len(h.Secrets) != 0 || !slices.Contains(h.DropEnv, "SSH_AUTH_SOCK") {

@@ -113,8 +113,8 @@ func (s *scene) rel(path string) string {
 	return rel
 }
 
-// checkOrder holds Protected to what Build relies on: sorted, nothing twice,
-// every directory on the way there before what is in it.
+// checkOrder checks what Build relies on: Protected is sorted, has no duplicates, and lists
+// each directory before its contents.
 func checkOrder(t *testing.T, r *spec.Resolved, h *wrap.Host) {
 	t.Helper()
 	have := map[string]bool{}

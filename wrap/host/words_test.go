@@ -8,7 +8,7 @@ import (
 	"sbx/wrap"
 )
 
-// wordsOf is what namedWords gives; what is not sure to be run has a "?".
+// wordsOf returns the words of programWords; "?" marks those that may not be run.
 func wordsOf(n *wrap.Naming, text string) (words []string) {
 	programWords(n, text, func(word string, runs bool) {
 		if !runs {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CommandPid is the command's own, outside: pid 1 has another.
+// CommandPid is the pid of the command outside the sandbox, not of pid 1.
 func TestCommandPid(t *testing.T) {
 	for name, bare := range map[string]bool{"namespaces": false, "bare": true} {
 		t.Run(name, func(t *testing.T) {
@@ -46,8 +46,8 @@ func TestCommandPid(t *testing.T) {
 	}
 }
 
-// A descriptor is looked after while the launch waits for a report and for the
-// end, and an end that was collected meanwhile is not waited for again.
+// An attended descriptor is served while the launch waits for a report and for the end; an end
+// that a Waiter collected is not waited for again.
 func TestAttend(t *testing.T) {
 	s := newSite(t)
 	s.bare = true

@@ -52,8 +52,7 @@ func TestLaunchTwice(t *testing.T) {
 	}
 }
 
-// A soft clone that was passed over leaves a slot that holds nothing; only steps
-// for which that is no failure use it.
+// A skipped soft clone leaves its slot empty; only steps that accept an empty slot use it.
 func TestSoftCloneLeavesNoSlot(t *testing.T) {
 	l := &mountList{}
 	l.mounts([]wrap.Mount{{Op: wrap.OpClone, Source: "/a", Slot: 1, Mode: wrap.ModeRO, Soft: true}, {Op: wrap.OpAttach, Slot: 1, Source: "/a", Target: "/a", Soft: true}}, nil)

@@ -5,10 +5,10 @@ import "sbx/wrap"
 // noSuchCall is the number of a system call that no kernel has: ENOSYS.
 const noSuchCall = 0x3fff
 
-// startWith is Start with a say in the steps, for tests that make one fail.
+// startWith is Start for tests that change the steps to make one fail.
 func startWith(p *wrap.Plan, o Options, change func(*Programs)) (*Process, error) {
-	// What the socket's number will be is known only when it is there; the
-	// steps are written twice, and changed the same both times.
+	// The socket's number is known only once it exists, so the steps are generated twice and
+	// changed in the same way each time.
 	programs := Steps(p, input(p, o, 3))
 	change(&programs)
 	pr, err := begin(p.Opening, programs.Opening)

@@ -81,8 +81,8 @@ func (s *site) request(argv ...string) wrap.Request {
 	return wrap.Request{Counter: wrap.CounterAuto, Argv: argv, Program: wrap.Program{Path: argv[0], Real: real}}
 }
 
-// plan plans a command on the rung that this host holds, climbing down as the
-// launcher does.
+// plan plans a command on the first fallback level that this host supports, as the launcher
+// does.
 func (s *site) plan(doc string, argv ...string) *wrap.Plan {
 	s.t.Helper()
 	d, err := spec.Decode("spec.json", []byte(doc))
@@ -205,7 +205,7 @@ func withWord(word string) (pids []int) {
 	return pids
 }
 
-// running starts a Plan's command; nil where that fails, which is told.
+// running starts a Plan's command; it reports a failure and returns nil.
 func running(t *testing.T, plan *wrap.Plan) *Process {
 	t.Helper()
 	pr, err := Start(plan, Options{Caller: Inherited()})
@@ -222,7 +222,7 @@ func running(t *testing.T, plan *wrap.Plan) *Process {
 	return pr
 }
 
-// lenient answers every notification by letting the call go on.
+// lenient allows every call of which the listener is notified.
 func lenient(pr *Process) *Hooks {
 	hooks := &Hooks{}
 	if fd := pr.Listener(); fd >= 0 {

@@ -14,9 +14,9 @@ import (
 	"sbx/internal/read"
 )
 
-// A terminal's keys from before the exec reach the command by the supervisor, which no
-// handler of its own saw; later ones it got by itself, however late the supervisor
-// looks. What a process has sent is passed on always.
+// Terminal signals from before the exec are passed on by the supervisor, since the command had
+// no handler yet. It receives later ones itself, however late the supervisor reads them.
+// Signals that a process has sent are always passed on.
 func TestEarlyKeys(t *testing.T) {
 	for name, kind := range kinds {
 		t.Run(name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"sbx/wrap"
 )
 
-// What a step that failed says about the host.
+// Learn derives from a failed step what the host does not support.
 func TestLearn(t *testing.T) {
 	listener := Step{Name: "seccomp", Args: [6]Arg{num(unix.SECCOMP_SET_MODE_FILTER), num(seccomp.ListenerFlags)}}
 	overlay := Step{Name: "mount", Args: [6]Arg{text("overlay")}}
@@ -104,8 +104,8 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// A directory over which no copy can lie is left out, and the others stay; where overlayfs
-// does nothing, or refuses many, there is none at all.
+// A directory that cannot have a layer loses it, and the others keep theirs. If overlayfs does
+// not work, or fails for many directories, no directory has one.
 func TestLearnOfCopies(t *testing.T) {
 	h := wrap.Host{}
 	for _, dir := range []string{"/a", "/b", "/c", "/d", "/e", "/f", "/g", "/h", "/i", "/j"} {

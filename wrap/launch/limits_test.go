@@ -70,8 +70,8 @@ func groupsOf(p *wrap.Plan) (dirs []string) {
 	return dirs
 }
 
-// holdsOne: the command is in each group, and nobody else: neither pid 1, which
-// shares the supervisor's memory, nor the supervisor.
+// holdsOne checks that only the command is in each group: neither pid 1, which shares the
+// supervisor's memory, nor the supervisor.
 func (s *site) holdsOne(pr *Process, dirs []string) {
 	s.t.Helper()
 	if len(dirs) == 0 {
@@ -98,12 +98,12 @@ func needGroup(t *testing.T) {
 	}
 }
 
-// hog has 64 MiB and more in one process beside the shell.
+// hog uses more than 64 MiB in one process besides the shell.
 const hog = "(x=aaaaaaaa; i=0; while [ $i -lt 23 ]; do x=$x$x; i=$((i+1)); done); "
 
-// A command that uses up its memory is ended, alone or, under memory.oom.group,
-// with all of its group; the supervisor, whose memory pid 1 shares, goes on. It
-// is this test's process.
+// A command that uses up its memory is killed, alone or, with memory.oom.group, with all
+// processes of its group. The supervisor, whose memory pid 1 shares, survives: it is this
+// test's process.
 func TestMemoryEndsTheCommandAlone(t *testing.T) {
 	needGroup(t)
 	for name, c := range map[string]struct {
@@ -140,7 +140,7 @@ func TestMemoryEndsTheCommandAlone(t *testing.T) {
 	}
 }
 
-// Without a limit the same command comes to its end: the control.
+// The control: without a limit the same command succeeds.
 func TestHogWithoutLimit(t *testing.T) {
 	s := newSite(t)
 	plan := s.plan(workspaceWrite, "/bin/sh", "-c", hog+"echo went on >marker")
@@ -156,7 +156,7 @@ func TestHogWithoutLimit(t *testing.T) {
 	}
 }
 
-// What somebody changes in a group while the command runs is told.
+// A change of a group's limit during the run is reported.
 func TestChangedLimitIsTold(t *testing.T) {
 	needGroup(t)
 	s := newSite(t)
@@ -172,7 +172,7 @@ func TestChangedLimitIsTold(t *testing.T) {
 	}
 }
 
-// A group that cannot be made teaches the launcher that there is none.
+// From a group that cannot be created the launcher learns that there is none.
 func TestLearnGroups(t *testing.T) {
 	h := wrap.Host{}
 	yes := wrap.GroupHost{Answer: wrap.Answer{State: wrap.Yes}, Version: 2, Dir: "/sys/fs/cgroup/a"}
@@ -191,8 +191,7 @@ func TestLearnGroups(t *testing.T) {
 	}
 }
 
-// The time of a launch that hangs in the kernel's hands is up as well: pid 1
-// stopped from outside is ended.
+// The deadline also ends a launch that hangs: pid 1 that was stopped from outside is killed.
 func TestDeadlineEndsAStoppedPid1(t *testing.T) {
 	s := newSite(t)
 	plan := s.plan(`{"access_mode": "workspace-write", "limits": {"timeout": "100ms"}}`, "/bin/sh", "-c", "while :; do :; done")

@@ -36,7 +36,7 @@ func TestOrphanedChildEnds(t *testing.T) {
 	}
 }
 
-// It looks after it has asked, or the death in between would pass unseen.
+// It checks after the prctl, since it would miss a death between the two otherwise.
 func TestOrphanedIsAskedAfterTheSignal(t *testing.T) {
 	free := &wrap.Plan{Opening: wrap.Opening{Rung: wrap.RungFree}}
 	for name, steps := range map[string][]Step{"with a pid namespace": Open(&wrap.Opening{}), "without": Steps(free, Input{Sock: 9}).Command} {

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Who answers goes ahead of the command: with a lower niceness where it may, and never
-// what the command has. That is the supervising thread, which afterwards is what it was,
-// and from some call on a thread of the calls' own.
+// The answering thread has a lower nice value than the command, if permitted. At first that is
+// the supervising thread, whose priority is restored afterwards; after some calls it is a
+// thread of its own.
 func TestGoAhead(t *testing.T) {
 	nice := func(pid int) int32 {
 		t.Helper()
@@ -75,8 +75,8 @@ func TestGoAhead(t *testing.T) {
 	}
 }
 
-// The thread that answers ends with the sandbox, and its copy of the listener is closed:
-// a copy keeps the filter, and a process may run any number of sandboxes.
+// The answering thread ends with the sandbox and closes its copy of the listener: a copy keeps
+// the filter alive, and a process may run any number of sandboxes.
 func TestWhoAnswersEnds(t *testing.T) {
 	var u unix.Utsname
 	var major, minor int

@@ -78,9 +78,8 @@ func TestNewProgram(t *testing.T) {
 	}
 }
 
-// Arguments stay where they are put, and apart from each other, however many
-// there are and however long one is: what they are put into does not move. What
-// becomes of them does not depend on how many are added at once.
+// Arguments do not move and do not overlap, however many and however long they are. The result
+// does not depend on how many are added at once.
 func TestNewProgramArena(t *testing.T) {
 	long := func(i int) string {
 		if i == 250 {
@@ -108,8 +107,8 @@ func TestNewProgramArena(t *testing.T) {
 	}
 }
 
-// A program made step by step is that of the whole list, whose indices a
-// failure is told by.
+// A program built step by step equals that of the whole list, since a failure is reported by
+// its index.
 func TestProgramByAndBy(t *testing.T) {
 	plan := madeUp(t)
 	in := input(plan, Options{Caller: Inherited()}, 9)

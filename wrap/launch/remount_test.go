@@ -45,7 +45,7 @@ func TestLacking(t *testing.T) {
 	}
 }
 
-// A mount keeps what it has: what is not named would be taken away.
+// A mount keeps its flags: the call would clear those that it does not name.
 func TestRemountKeepsFlags(t *testing.T) {
 	all := parseMountinfo("20 1 0:1 / / ro,nosuid,noexec,nosymfollow,noatime,nodiratime - ext4 /dev/root rw\n")
 	if len(all) != 1 || all[0].flags != unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NOEXEC|unix.MS_NOSYMFOLLOW {

@@ -36,7 +36,7 @@ func TestRenewalGolden(t *testing.T) {
 	}
 }
 
-// What fails leaves out one mount, and closes what it opened.
+// A failed step skips one mount and closes the opened descriptors.
 func TestRenewalSkips(t *testing.T) {
 	list := madeUp(t).Watch.Renew
 	if len(list) != 2 {
@@ -88,7 +88,7 @@ func renewed(t *testing.T, steps []Step) (failed []*StepError) {
 	return failed
 }
 
-// Each step of a renewal fails in turn. It is told, nothing is left of it, and
+// Each step of a renewal fails in turn. The failure is reported, nothing is left behind, and
 // the sandbox goes on.
 func TestEachStepOfARenewalFails(t *testing.T) {
 	for _, name := range []string{"namespaces", "no mount_setattr"} {
@@ -146,7 +146,7 @@ func (s *site) failRenewals(pr *Process) {
 		spoil(&steps[i])
 		failed := renewed(t, steps)
 		on := steps[i].On
-		// What is mounted still is passed over once it was looked at.
+		// A mount that still exists is skipped after the check.
 		told := on == config || !slices.ContainsFunc(all[:i], func(s Step) bool { return s.On == on && s.Pass == Errno(unix.EXDEV) })
 		switch {
 		case told && (len(failed) != 1 || failed[0].Index != i || failed[0].Program != "renewal" || unix.Errno(failed[0].Errno) != unix.ENOSYS):
@@ -195,8 +195,8 @@ func (s *site) failRenewals(pr *Process) {
 	}
 }
 
-// A path that became a link since it was planned is not mounted on, were the
-// link its last part.
+// A path that has become a symlink since planning is not mounted on, even if only its last
+// name is one.
 func TestFinalLinkIsNotMountedOn(t *testing.T) {
 	s := newSite(t)
 	s.mustHaveNamespaces()

@@ -17,7 +17,7 @@ import (
 
 const workspaceWrite = `{"access_mode": "workspace-write"}`
 
-// The launch goes through when nothing is spoilt: the control of all below.
+// The control of the following tests: the launch succeeds if no step is spoilt.
 func TestLaunch(t *testing.T) {
 	for name, make := range kinds {
 		t.Run(name, func(t *testing.T) {
@@ -41,8 +41,8 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
-// Each step in turn fails. The launch ends and tells which, the command has not
-// run, and nothing is left of it.
+// Each step in turn fails. The launch ends and reports the step, the command has not run, and
+// nothing is left behind.
 func TestEachStepFails(t *testing.T) {
 	for name, make := range kinds {
 		t.Run(name, func(t *testing.T) {
@@ -134,8 +134,8 @@ func isSkipped(steps []Step, index int) bool {
 	return false
 }
 
-// A child that fails with the supervisor's word unread still tells why: its end
-// of the socket answers ECONNRESET first.
+// A child that fails before it reads the supervisor's message still reports why: the socket
+// returns ECONNRESET first.
 func TestFailsWithTheWordUnread(t *testing.T) {
 	s := newSite(t)
 	s.bare = true
@@ -166,7 +166,7 @@ func TestFailsWithTheWordUnread(t *testing.T) {
 	})
 }
 
-// What cannot be executed is told by the kernel's own errno.
+// If the command cannot be executed, the error is the kernel's errno.
 func TestExecFails(t *testing.T) {
 	s := newSite(t)
 	file := func(name, text string, mode os.FileMode) string {
@@ -220,7 +220,7 @@ func TestExecFails(t *testing.T) {
 	}
 }
 
-// A launch can be given up wherever it stands.
+// A launch can be aborted at any point.
 func TestKill(t *testing.T) {
 	for name, bare := range map[string]bool{"namespaces": false, "bare": true} {
 		for _, phase := range []string{"start", "ready", "go"} {
@@ -261,7 +261,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// A child that vanishes without a word ends the launch.
+// A child that ends without a report ends the launch.
 func TestChildIsKilledFromOutside(t *testing.T) {
 	for _, phase := range []string{"ready", "go"} {
 		t.Run("before "+phase, func(t *testing.T) {
@@ -307,7 +307,7 @@ const (
 	dyingWord = "SBX_TEST_LAUNCH_WORD"
 )
 
-// TestDying is no test: it is the supervisor that TestSupervisorDies kills.
+// TestDying is not a test but the supervisor that TestSupervisorDies kills.
 func TestDying(t *testing.T) {
 	phase, word := os.Getenv(dyingEnv), os.Getenv(dyingWord)
 	if phase == "" {
@@ -336,8 +336,8 @@ func TestDying(t *testing.T) {
 	time.Sleep(time.Minute)
 }
 
-// between is where a step can be put in, from at on: not among those that one
-// before may have left out.
+// between returns an index, at or after at, where a step can be inserted: no earlier step
+// skips it.
 func between(steps []Step, at int) int {
 	next := 0
 	for i := range steps {
@@ -349,7 +349,7 @@ func between(steps []Step, at int) int {
 	return len(steps)
 }
 
-// Whatever kills the supervisor ends all that is inside.
+// However the supervisor is killed, all processes inside end.
 func TestSupervisorDies(t *testing.T) {
 	if plan := newSite(t).plan(workspaceWrite, "/bin/true"); !plan.Has(wrap.PidNS) {
 		lacks(t, "no pid namespace")

@@ -93,8 +93,7 @@ func stepsGolden(t *testing.T, plan *wrap.Plan, name string) {
 	}
 }
 
-// A slot that a step may leave unset, because it may be passed over, is not
-// used by the steps behind.
+// No step uses a slot that a skipped step may have left unset.
 func TestSlotsAreSetBeforeTheyAreUsed(t *testing.T) {
 	plan := madeUp(t)
 	slotsAreSet(t, Steps(plan, Input{Sock: 9, Filter: "8 bytes."}))
@@ -118,7 +117,7 @@ func slotsAreSet(t *testing.T, programs Programs) {
 	}
 }
 
-// unset finds a step that uses a slot which no step before has surely set.
+// unset returns a step that uses a slot which earlier steps may not have set.
 func unset(steps []Step) string {
 	set := map[Slot]bool{}
 	passed := map[int][]Slot{} // what a step that is passed over may have left unset, by the step behind
@@ -263,7 +262,7 @@ func TestCapabilities(t *testing.T) {
 	}
 }
 
-// A soft operation passes over all of its steps, and over nothing else.
+// A soft operation skips all of its steps and no others.
 func TestSoftOperations(t *testing.T) {
 	for _, m := range []wrap.Mount{
 		{Op: wrap.OpBind, Source: "/a", Target: "/b", Mode: wrap.ModeRO},
@@ -288,7 +287,7 @@ func TestSoftOperations(t *testing.T) {
 	}
 }
 
-// The filter of a profile comes last: it may lack calls that the launch makes.
+// A profile's filter is loaded last: it may deny calls that the launch makes.
 func TestLateFilter(t *testing.T) {
 	own, late := strings.Repeat("o", 16), strings.Repeat("l", 24)
 	of := func(steps []Step) (at []int, text []string) {
@@ -319,8 +318,7 @@ func TestLateFilter(t *testing.T) {
 	}
 }
 
-// A Landlock rule on what is not there is left out; the ruleset's structure is
-// as long as the ABI's.
+// A Landlock rule for a missing path is skipped; the ruleset's structure has the ABI's length.
 func TestLandlockSteps(t *testing.T) {
 	for abi, size := range map[int]int{1: 8, 4: 16, 6: 24, 10: 24} {
 		r := landlock.Ruleset{FS: landlock.FSAll, Scope: landlock.ScopeAll, Rules: []landlock.Rule{{Path: "/a", Allow: landlock.FSRead}, {Path: "/b", Allow: landlock.FSRead}}}
@@ -346,8 +344,7 @@ func TestLandlockSteps(t *testing.T) {
 	}
 }
 
-// What Landlock refuses is logged for programs that are executed only where the
-// plan says so.
+// Landlock logs denials of executed programs only if the plan says so.
 func TestLandlockLogsWhereAsked(t *testing.T) {
 	for logs, want := range map[bool]uintptr{false: 0, true: landlock.LogNewExec} {
 		plan := madeUp(t)

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A signal is pending while its process cannot act on it, which a tracer ensures here, and
-// not any more once that goes on. One that the process blocks is not waited for.
+// A signal is pending while a tracer keeps its process from acting on it, and no longer once
+// the process goes on. A blocked signal is not waited for.
 func TestPendingUntilActedOn(t *testing.T) {
 	onThread(func() {
 		runtime.LockOSThread() // a tracer is one thread

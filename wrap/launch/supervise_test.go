@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Ended comes once, and when it comes nothing of the sandbox runs any more:
-// neither the command nor what it left behind can still write a line.
+// Ended is called once, when no process of the sandbox runs any more: neither the command nor
+// its descendants can still write a line.
 func TestEnded(t *testing.T) {
 	for name, c := range map[string]struct {
 		script string

@@ -12,8 +12,8 @@ import (
 	"sbx/wrap"
 )
 
-// fake is a made-up hierarchy of version 2 in a directory, with the files that the
-// kernel would put into each group.
+// fake is an imitated version 2 hierarchy in a directory, with the files that the kernel would
+// create in each group.
 type fake struct {
 	t    *testing.T
 	root string
@@ -63,8 +63,8 @@ func (f *fake) find(want Want) [wrap.Controllers]wrap.GroupHost {
 	return g.find()
 }
 
-// directories make and remove groups as the kernel does: with files, and with files
-// alone in them.
+// directories create and remove groups like the kernel: with their files, and only if nothing
+// but files is in them.
 func (f *fake) folders() dirCalls {
 	return dirCalls{
 		mkdir: func(path string) error {
@@ -160,7 +160,7 @@ func TestFindV2(t *testing.T) {
 	}
 }
 
-// What nobody has asked for stays in the caller's own group.
+// A limit that nobody asked for stays in the caller's own group.
 func TestFindStays(t *testing.T) {
 	f := newFake(t, "/a.slice/t.scope")
 	f.group("/a.slice", "cgroup.subtree_control=pids")
@@ -182,8 +182,8 @@ func TestFindStays(t *testing.T) {
 	}
 }
 
-// What one group cannot give is not looked for in a second one: the tree can be
-// in one group of version 2 alone.
+// Controllers that one group lacks are not taken from a second one: the processes can be in
+// only one group of version 2.
 func TestFindGivesOneGroup(t *testing.T) {
 	f := newFake(t, "/a.slice/t.scope")
 	f.group("", "cgroup.controllers=memory pids")
@@ -196,8 +196,8 @@ func TestFindGivesOneGroup(t *testing.T) {
 	}
 }
 
-// A launch in a group that was delegated to sbx alone: the supervisor leaves it,
-// the group is made and filled, and at the end all is as it was.
+// A launch in a group that contains only sbx: the supervisor moves out, the group is created
+// and filled, and at the end everything is as before.
 func TestLeafAndBack(t *testing.T) {
 	f := newFake(t, "/run.scope")
 	self := itoa(os.Getpid())
@@ -241,7 +241,7 @@ func TestLeafAndBack(t *testing.T) {
 	}
 }
 
-// A setting that is refused leaves nothing behind.
+// A denied setting leaves no group behind.
 func TestMakeLeavesNothing(t *testing.T) {
 	f := newFake(t, "/x")
 	f.group("/x")
@@ -257,14 +257,14 @@ func TestMakeLeavesNothing(t *testing.T) {
 	if after := append(names(t, x), names(t, y)...); !slices.Equal(before, after) {
 		t.Errorf("left: %v", after)
 	}
-	// One that only counts is gone without.
+	// A group that only counts is left out instead.
 	s, err := f.folders().make([]wrap.Group{{Version: 1, Dir: y + "/absent", Soft: true}})
 	if err != nil || len(s.made) != 0 {
 		t.Errorf("%v, %v", err, s)
 	}
 }
 
-// Of the groups that are found beside one's own, those of the dead go.
+// Of the groups next to its own, a supervisor removes those of dead supervisors.
 func TestSweep(t *testing.T) {
 	f := newFake(t, "/x")
 	f.group("/x")

@@ -42,7 +42,7 @@ func TestBeneathASession(t *testing.T) {
 	}
 }
 
-// The group of a limit that was asked for bounds the processes, too, where it can.
+// The group of a requested limit also limits the number of processes if it can.
 func TestInTheGroupOfOtherLimits(t *testing.T) {
 	f := newFake(t, "/a.slice/t.scope")
 	f.group("/a.slice", "cgroup.subtree_control=memory pids")
@@ -55,8 +55,8 @@ func TestInTheGroupOfOtherLimits(t *testing.T) {
 	}
 }
 
-// A group under one that has processes: it holds the controller fast as long as it is
-// there, and the last of them has it taken away again.
+// A threaded group keeps the controller enabled in its parent while it exists; removing the
+// last one disables it again.
 func TestThreadedAndBack(t *testing.T) {
 	f := newFake(t, "/t.scope")
 	f.group("/t.scope", "cgroup.procs=1\n2\n")

@@ -14,7 +14,7 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// What a group of version 2 tells is read as opencontainers/cgroups reads it.
+// Use reads a group of version 2 like opencontainers/cgroups.
 func TestUseV2(t *testing.T) {
 	cgroups.TestMode = true
 	dir := t.TempDir()
@@ -74,7 +74,7 @@ func TestUseV1(t *testing.T) {
 	}
 }
 
-// What is not there, or says nothing, is absent and not 0.
+// A missing or empty file makes the value absent, not 0.
 func TestUseOfNothing(t *testing.T) {
 	for _, version := range []int{1, 2} {
 		s := &Set{made: []group{{dir: t.TempDir(), group: &wrap.Group{Version: version, Controllers: []wrap.Controller{wrap.Memory, wrap.PIDs, wrap.CPU, wrap.CPUAcct}}}}}
