@@ -16,23 +16,23 @@ func (r *Resolved) Again(edited *SandboxSpec, there string) (Resolved, error) {
 	return out, err
 }
 
-// bound is a document that no line of a spec widens, and what it left.
+// bound is a document that a spec cannot widen, and what it leaves.
 type bound struct {
 	by   *Source
 	left *Resolved
 }
 
-// bounds tells of a kind that is such a document.
+// bounds reports whether a document of this kind is a bound.
 func (k SourceKind) bounds() bool {
 	return k == ProfileEntry || k == WorkshopFile || k == WorkerFile || k == OldWorkerFile
 }
 
-// Bound names the document on account of which edited, that is r's document after an edit,
-// cannot be had by a spec; "" for none.
+// Bound returns the name of the document that prevents a spec from allowing edited, which is r after
+// an edit; "" for none.
 func (r *Resolved) Bound(edited *Resolved) string {
 	for _, b := range r.bounds {
 		for _, p := range Wider(b.left, edited, r.in) {
-			if b.by.Kind == ProfileEntry || !strings.HasPrefix(string(p.Field), "network") { // which workshops leave to a spec
+			if b.by.Kind == ProfileEntry || !strings.HasPrefix(string(p.Field), "network") { // a spec decides about the network of workshops
 				return b.by.Name
 			}
 		}
@@ -40,7 +40,7 @@ func (r *Resolved) Bound(edited *Resolved) string {
 	return ""
 }
 
-// Lister names the document that lists what is in view and lets no spec add to that; "" for
+// Lister returns the name of the document whose list of visible paths a spec cannot extend; "" for
 // none.
 func (r *Resolved) Lister() string {
 	for _, b := range r.bounds {

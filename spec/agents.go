@@ -22,8 +22,8 @@ type AgentNeeds struct {
 	Hosts func(get func(name string) string) []string
 	// Pass are its own key and base-URL variables, which look like credentials.
 	Pass []string
-	// Files are the paths of its state and settings that exist, and locked ones
-	// that need not.
+	// Files are the paths of its state and settings: existing ones, and locked ones that may not
+	// exist.
 	Files []OwnFile
 }
 

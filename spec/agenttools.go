@@ -7,9 +7,8 @@ import (
 	"sbx/internal/doc"
 )
 
-// agentTool is one tool in Claude's words, which tools_allowed and
-// tools_denied speak, with the names that each agent has for it: of its tools
-// and, for codex, of the items of its stream. The usual name stands first.
+// agentTool is a tool by Claude's name, which tools_allowed and tools_denied use, with each agent's names
+// for it: those of its tools and, for codex, of the items of its stream. The usual name is first.
 type agentTool struct {
 	name   string   // as patterns have it
 	claude []string // what else Claude itself calls it
@@ -17,13 +16,11 @@ type agentTool struct {
 	gemini []string
 }
 
-// agentTools is the one table of tool names. A name of another agent's may
-// stand in several rows: codex edits and creates files by one tool. Reading
-// has no row for codex, which reads with programs in its shell.
+// agentTools is the table of tool names. An agent's name may be in several rows: codex edits and creates
+// files with one tool. codex has no tool that reads text files; it reads with programs in its shell.
 //
-// codex calls its tools from a program in a tool of its own, exec; the items
-// of its stream then say which they were. It stands with the shell, which is
-// what it mostly runs and the most that it can do.
+// codex calls its tools from a program in its tool exec, and the items of its stream say which ones.
+// exec is listed with the shell, which it mostly runs and which is the most that it can do.
 var agentTools = []agentTool{
 	{"Bash", nil,
 		[]string{"command_execution", "exec_command", "shell", "shell_command", "local_shell", "local_shell_call", "write_stdin", "exec", "wait"},
@@ -52,7 +49,7 @@ var agentTools = []agentTool{
 	{"ReadMcpResource", []string{"ReadMcpResourceTool"}, []string{"read_mcp_resource"}, nil},
 }
 
-// of is the names that agent a has for the tool; nil where a has no such tool.
+// of returns the names that agent a has for the tool; nil if it has no such tool.
 func (t *agentTool) of(a Agent) []string {
 	switch a {
 	case Codex:
@@ -63,9 +60,8 @@ func (t *agentTool) of(a Agent) []string {
 	return append([]string{t.name}, t.claude...)
 }
 
-// ToolNames is what agent a calls the tool that Claude calls name, the usual
-// name first. ok is false where a has no such tool, or nobody knows of one;
-// for Claude itself every name is a tool, its own included.
+// ToolNames returns agent a's names for the tool that Claude calls name, the usual name first. ok is
+// false if a has no such tool that is known; for Claude every name counts as a tool.
 func ToolNames(a Agent, name string) (native []string, ok bool) {
 	for i := range agentTools {
 		if t := &agentTools[i]; t.name == name || slices.Contains(t.claude, name) {
@@ -79,9 +75,8 @@ func ToolNames(a Agent, name string) (native []string, ok bool) {
 	return nil, false
 }
 
-// ClaudeTool is what Claude calls the tool that agent a calls native, the
-// first where there are several (ClaudeTools). ok is false for a name that the
-// table lacks, which for Claude is returned as it is.
+// ClaudeTool returns Claude's name for the tool that agent a calls native, the first of several (see
+// ClaudeTools). If the table does not have native, it returns native and false.
 func ClaudeTool(a Agent, native string) (name string, ok bool) {
 	for i := range agentTools {
 		if t := &agentTools[i]; slices.Contains(t.of(a), native) {
@@ -91,8 +86,8 @@ func ClaudeTool(a Agent, native string) (name string, ok bool) {
 	return native, false
 }
 
-// ToolMeant is the tool that a pattern's name was probably meant to be: it is none that
-// agent a is known to have, and nearly one. It is "" for any other.
+// ToolMeant returns the tool that a pattern's name was probably meant to be, if agent a has no tool of
+// that name but one with a similar name; "" otherwise.
 func ToolMeant(a Agent, pattern string) string {
 	t, ok := ParseTool(pattern)
 	if !ok || strings.Contains(t.Name, "*") || strings.HasPrefix(t.Name, "mcp__") {
@@ -109,8 +104,8 @@ func ToolMeant(a Agent, pattern string) string {
 	return doc.Nearest(t.Name, known)
 }
 
-// ToolsNamed is what Claude calls the tools of the table that a pattern's name
-// is about, as "Web*".
+// ToolsNamed returns Claude's names for the tools of the table that match a pattern's name, such as
+// "Web*".
 func ToolsNamed(pattern string) []string {
 	var names []string
 	for i := range agentTools {
@@ -121,8 +116,8 @@ func ToolsNamed(pattern string) []string {
 	return names
 }
 
-// ClaudeTools is all that the tool may be in Claude's words: codex's
-// apply_patch is Edit and Write. It is empty for a name that the table lacks.
+// ClaudeTools returns all of Claude's tools that agent a's tool native may be: codex's apply_patch is
+// Edit and Write. It is empty if the table does not have native.
 func ClaudeTools(a Agent, native string) []string {
 	var names []string
 	for i := range agentTools {

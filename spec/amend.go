@@ -13,10 +13,10 @@ import (
 // Amendment is the addition of a command-line flag to one field of a document.
 type Amendment struct {
 	field Field
-	from  string       // the flag, which is the place of what it adds
-	text  string       // as it was given
+	from  string       // the flag, as the place of the added value
+	text  string       // as given
 	value *Node        // as the field's value
-	alone *SandboxSpec // a document that says nothing else
+	alone *SandboxSpec // a document with nothing else
 }
 
 // ReadAmendment parses the text of a flag as the value of a field, or as one item of its list
@@ -67,8 +67,8 @@ func (f Field) isPaths() bool {
 	return strings.HasPrefix(string(f), "filesystem.") || f == "broker.file" || f == "broker.plan"
 }
 
-// flagNode is a flag's text as the value of a field: a list with one item, an object with
-// one member, or the value itself.
+// flagNode returns a flag's text as the value of a field: a list with one item, an object with one
+// member, or the value itself.
 func flagNode(f Field, text string) (n *Node, why string) {
 	whole, fraction, dot := strings.Cut(text, ".")
 	isDigits := func(s string) bool { return s != "" && doc.LeadingDigits(s) == s }
@@ -92,8 +92,8 @@ func flagNode(f Field, text string) (n *Node, why string) {
 	return doc.Strs([]string{text}), ""
 }
 
-// fromFolder is a path of a list of filesystem as it counts from dir, whose components
-// are no links. What is no relative path stays as it is.
+// fromFolder returns a path of a list of filesystem, relative to dir, as an absolute path. dir has no
+// links. Other items than relative paths stay unchanged.
 func fromFolder(dir, path string) string {
 	if path[0] == '/' || path[0] == '~' || path[0] == '@' || strings.HasPrefix(path, "**/") {
 		return path
@@ -148,8 +148,8 @@ func (a *Amendment) Concerns(s *SandboxSpec) bool {
 	return lookUp(s.node(), a.field) != nil || a.field == "network.allow" && s.Network.Set
 }
 
-// joined is a value with what another adds: to a list or an object all that it has, in
-// place of any other.
+// joined returns has with the items or members of more appended; more itself if they are neither lists
+// nor objects.
 func joined(has, more *Node) *Node {
 	both := *has
 	switch has.Kind {
@@ -163,7 +163,7 @@ func joined(has, more *Node) *Node {
 	return &both
 }
 
-// against is why a document does not take an amendment; nil where it does.
+// against returns why a document does not accept an amendment; nil if it does.
 func (a *Amendment) against(s *SandboxSpec) *Problem {
 	p := &Problem{Field: a.field, On: s.At(a.field), Do: "have " + odd(cut(a.text)) + " (" + a.from + ")"}
 	leave := "leave " + a.from + " out"
@@ -204,7 +204,7 @@ func (a *Amendment) against(s *SandboxSpec) *Problem {
 	return nil
 }
 
-// putNode is a document with the value of one field; the document itself stays as it is.
+// putNode returns a copy of a document with the value of one field set.
 func putNode(root *Node, f Field, value *Node) *Node {
 	key, rest, nested := strings.Cut(string(f), ".")
 	if nested {

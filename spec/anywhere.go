@@ -6,15 +6,14 @@ import (
 	"strings"
 )
 
-// Bounds of the items of filesystem.hide as "**/*.pem": how many there may be, since
-// each is a search, and how many paths one may stand for, since each is a mount.
+// Limits of items of filesystem.hide such as "**/*.pem": their number, since each needs a search, and
+// the number of paths that one matches, since each needs a mount.
 const (
 	maxAnywhere = 1024
 	maxNamed    = 1024
 )
 
-// IsNamed tells whether a name is one that glob, an item of filesystem.hide as
-// "**/*.pem", stands for.
+// IsNamed reports whether a name matches glob, an item of filesystem.hide such as "**/*.pem".
 func IsNamed(glob, name string) bool {
 	before, after, star := strings.Cut(strings.TrimPrefix(glob, Anywhere), "*")
 	if !star {
@@ -23,8 +22,8 @@ func IsNamed(glob, name string) bool {
 	return len(name) >= len(before)+len(after) && strings.HasPrefix(name, before) && strings.HasSuffix(name, after)
 }
 
-// hideAnywhere hides what has a name in what the command works in. What comes to have
-// it later is the command's own, or another program's.
+// hideAnywhere hides the files with a name in the directories in which the command works. It does not
+// cover files that get such a name later.
 func (r *resolver) hideAnywhere(f Field, glob string) {
 	if r.in.Find == nil {
 		r.refuse(f, "hide "+odd(glob), "nobody looks for names here", "name the paths")
@@ -63,9 +62,8 @@ func (r *resolver) hideAnywhere(f Field, glob string) {
 	r.note("filesystem.hide", glob+" matched "+strconv.Itoa(found)+" paths at the start; one that gets such a name later is in view")
 }
 
-// worksIn are the directories that a name at any depth is looked for in: the working
-// directory, what may be written, what a workshop, the job layout and mounts show. The
-// whole root is none of them.
+// worksIn returns the directories in which names are searched: the working directory, the writable
+// paths, and those of the workshop, the job layout and the mounts; never the root directory.
 func (r *resolver) worksIn() (tops []string) {
 	out := &r.out
 	all := append(slices.Clone(out.Write), out.WorkingDir, out.Restricted)
@@ -75,7 +73,7 @@ func (r *resolver) worksIn() (tops []string) {
 	if out.Job != nil {
 		all = append(all, out.Job.Input, out.Job.Output)
 	}
-	slices.SortFunc(all, func(a, b Path) int { return strings.Compare(a.Real, b.Real) }) // what holds another comes first
+	slices.SortFunc(all, func(a, b Path) int { return strings.Compare(a.Real, b.Real) }) // a directory comes before its contents
 	for i := range all {
 		p := &all[i]
 		held := slices.ContainsFunc(tops, func(top string) bool { return under(p.Real, top) })
@@ -86,8 +84,8 @@ func (r *resolver) worksIn() (tops []string) {
 	return tops
 }
 
-// keepHidden hides what a document that this one narrows hides by a name at any depth:
-// this one may work in less, and shows all of it.
+// keepHidden keeps the paths hidden that parent hides by a name at any depth: r may work in fewer
+// directories, so that its own search does not find them.
 func (r *Resolved) keepHidden(parent *Resolved) {
 	for _, h := range parent.Hide {
 		if strings.HasPrefix(h.Asked, Anywhere) && !hides(r, h.Real) {

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// At tells where a document sets field, as "spec.json:4:12"; "" where none
-// does.
+// At returns the place where a document sets a field, as "spec.json:4:12"; "" if none does.
 func (r *Resolved) At(f Field) string {
 	if r.Spec == nil {
 		return ""
@@ -15,8 +14,7 @@ func (r *Resolved) At(f Field) string {
 	return r.Spec.At(f)
 }
 
-// At is the place of a field, or of an item of it, in the document: "" where
-// it is in none.
+// At returns the place of a field, or of an item of it, in the document; "" if it is not set.
 func (s *SandboxSpec) At(f Field) string {
 	name, item, indexed := strings.Cut(string(f), "[")
 	n := lookUp(s.node(), Field(name))
@@ -34,8 +32,7 @@ func (s *SandboxSpec) At(f Field) string {
 	return s.Source.place(n)
 }
 
-// place is where a node of the document stands, as "spec.json:4:12"; "" where
-// it stands in none, as what follows from another field does.
+// place returns the place of a node of the document, as "spec.json:4:12"; "" for nil.
 func (s *Source) place(n *Node) string {
 	if n == nil {
 		return ""
@@ -59,8 +56,8 @@ func (s *SandboxSpec) Asked() []Field {
 	return asked
 }
 
-// Text is field's value as the document writes it, as JSON; "" where it is not
-// set.
+// Text returns a field's value as in the document, a string without quotes, others as JSON; "" if the
+// field is not set.
 func (s *SandboxSpec) Text(f Field) string {
 	n := lookUp(s.node(), f)
 	if n == nil {
@@ -72,8 +69,8 @@ func (s *SandboxSpec) Text(f Field) string {
 	return string(n.AppendJSON(nil, nil))
 }
 
-// Names are the member names of field's value, without the values: what a
-// record may say of environment.set.
+// Names returns the member names of a field's value without the values, for example to show
+// environment.set without secrets.
 func (s *SandboxSpec) Names(f Field) []string {
 	n := lookUp(s.node(), f)
 	if n == nil {
@@ -86,7 +83,7 @@ func (s *SandboxSpec) Names(f Field) []string {
 	return names
 }
 
-// node is the document, or what a document of these values would be.
+// node returns the document, or one made from the values.
 func (s *SandboxSpec) node() *Node {
 	if s.Source.Root != nil {
 		return s.Source.Root

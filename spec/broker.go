@@ -38,7 +38,7 @@ func grantRule(s string) (why, meant, help string) {
 	return TextRule(value)
 }
 
-// placedGrant is a capability whose path, if it is about one, is what absolute makes of it.
+// placedGrant returns a capability with absolute applied to its path, if it has one.
 func placedGrant(text string, absolute func(string) string) string {
 	if kind, path, ok := caps.Split(text); ok && kind.IsPath() {
 		return strings.TrimSuffix(text, path) + absolute(path)

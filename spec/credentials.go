@@ -6,22 +6,22 @@ import (
 	"sbx/spec/redact"
 )
 
-// CredentialName is one kind of environment variable that holds a credential,
-// told by its name or, with InURL, by its value.
+// CredentialName is a kind of environment variable that contains a credential, recognized by its name
+// or, with InURL, by its value.
 type CredentialName struct {
 	Glob string // in upper case; names are compared without regard to case
 	Why  string
-	Pass bool // a name that a later glob would take and that holds no credential
-	// InURL is true for a row that counts only where the value holds a URL, or the name
-	// of a data source, with a password in it, see hasPassword.
+	Pass bool // an exception: a later glob matches the name, but it is not a credential
+	// InURL limits the row to values that contain a URL, or the name of a data source, with a
+	// password, see hasPassword.
 	InURL bool
 }
 
-// credentialNames are tried in this order; the first that matches decides.
-// Decided against: SSH_AUTH_SOCK, DOCKER_HOST and other sockets (what they
-// name is hidden instead), XAUTHORITY, KUBECONFIG, NETRC and other paths (the
-// files are hidden), HTTP_PROXY by its name (most hold no password, and without it
-// nothing works), GIT_CONFIG_GLOBAL and _SYSTEM (paths), *_ASKPASS (a program's path).
+// credentialNames are tried in this order; the first match decides. Deliberately missing are
+// SSH_AUTH_SOCK, DOCKER_HOST and other sockets (the sockets are hidden instead), XAUTHORITY,
+// KUBECONFIG, NETRC and other paths (the files are hidden), HTTP_PROXY by its name (few contain a
+// password, and nothing works without it), GIT_CONFIG_GLOBAL and _SYSTEM (paths), and *_ASKPASS (a
+// program's path).
 var credentialNames = []CredentialName{
 	{Glob: "*", Why: "an address with a password in it", InURL: true},
 	{Glob: "AWS_REGION", Why: "a place, not a key", Pass: true},
@@ -112,8 +112,7 @@ var credentialNames = []CredentialName{
 	{Glob: "*_CONN_STR", Why: "an address with a password in it"},
 }
 
-// LooksLikeCredential tells whether a variable is likely to hold a credential, and
-// why.
+// LooksLikeCredential reports whether a variable probably contains a credential, and why.
 func LooksLikeCredential(name, value string) (why string, looks bool) {
 	upper := strings.ToUpper(name)
 	for i := range credentialNames {
@@ -125,10 +124,10 @@ func LooksLikeCredential(name, value string) (why string, looks bool) {
 	return "", false
 }
 
-// hasPassword tells whether a text holds a URL with a password in it, before its host
-// or as a parameter: scheme://user:password@host, the same without the scheme, and
-// jdbc:scheme://host/?password=word or ;password=word. Of http and https a user alone
-// is as much, since that is where tokens stand. So is a data source's name with one.
+// hasPassword reports whether a text contains a URL with a password before the host or as a parameter:
+// scheme://user:password@host, the same without a scheme, and jdbc:scheme://host/?password=word or
+// ;password=word. For http and https a user alone counts too, since tokens are given there. The name
+// of a data source with a password counts as well.
 func hasPassword(text string) bool {
 	for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return strings.ContainsRune("\\ \t\n\"'<>", c) }) {
 		if _, to := redact.DataSource(word); to > 0 {
@@ -159,7 +158,7 @@ func hasPassword(text string) bool {
 	return false
 }
 
-// passwordParameter tells whether a URL has a password behind its first ? or ;.
+// passwordParameter reports whether a URL has a password among the parameters after its first ? or ;.
 func passwordParameter(url string) bool {
 	i := strings.IndexAny(url, "?;")
 	for i >= 0 {
@@ -174,7 +173,7 @@ func passwordParameter(url string) bool {
 	return false
 }
 
-// upTo is a text up to the first of some characters.
+// upTo returns text up to the first character that is in end.
 func upTo(text, end string) string {
 	if i := strings.IndexAny(text, end); i >= 0 {
 		return text[:i]
@@ -182,7 +181,7 @@ func upTo(text, end string) string {
 	return text
 }
 
-// lastOutside is where the scheme begins that a text ends with.
+// lastOutside returns the index at which the scheme at the end of text begins.
 func lastOutside(text string) int {
 	for i := len(text); i > 0; i-- {
 		switch c := text[i-1]; {

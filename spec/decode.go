@@ -10,9 +10,8 @@ type (
 	member[T any] = decode.Field[T]
 )
 
-// Decode reads one document. Its name says what it is: .yaml and .yml are YAML,
-// .json is JSON; any other is JSON where it begins with "{". The error is a
-// *DecodeError and names the first thing that is wrong.
+// Decode reads one document, as JSON or YAML by the extension of its name; without .json, .yaml or
+// .yml it is JSON if it begins with "{". The error is a *DecodeError about the first fault.
 func Decode(name string, b []byte) (*SandboxSpec, error) {
 	root, err := doc.Parse(name, b)
 	if err != nil {
@@ -21,9 +20,8 @@ func Decode(name string, b []byte) (*SandboxSpec, error) {
 	return DecodeNode(name, root)
 }
 
-// DecodeNode reads a document that has been parsed already, as the sandbox of
-// a workshop file is. The spec's Source names it and holds root; Source.Dir is
-// the caller's to set.
+// DecodeNode reads a document that has been parsed already. The spec's Source has name and root; the
+// caller sets Source.Dir.
 func DecodeNode(name string, root *Node) (*SandboxSpec, error) {
 	d := NewDecoder(name)
 	s := &SandboxSpec{Source: Source{Name: name, Root: root}}

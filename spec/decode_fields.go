@@ -8,8 +8,8 @@ import (
 	"sbx/internal/reach"
 )
 
-// The tables of the decoder: one row a field, in the order of the document's
-// description. TestFieldsAgree holds them to SandboxSpec, Fields and the schema.
+// The tables of the decoder have a row for each field, in the order of the documentation.
+// TestFieldsAgree compares them with SandboxSpec, Fields and the schema.
 
 var specFields = []member[SandboxSpec]{
 	{Name: "tools_allowed", Read: func(d *decoder, n *Node, s *SandboxSpec) { s.ToolsAllowed = Some(d.Strings(n, ToolRule)) }, Node: func(s *SandboxSpec) *Node { return given(s.ToolsAllowed, doc.Strs) }},
@@ -105,7 +105,7 @@ var brokerFields = []member[Broker]{
 	{Name: "grant", Read: func(d *decoder, n *Node, b *Broker) { b.Grant = Some(d.Strings(n, grantRule)) }, Node: func(b *Broker) *Node { return given(b.Grant, doc.Strs) }},
 }
 
-// readMount reads one mount; others are those before it in the list.
+// readMount reads a mount; others are the mounts before it in the list.
 func readMount(d *decoder, n *Node, others []Mount) Mount {
 	m := decode.Part(d, n, mountFields)
 	source, target, mode := n.Get("source"), n.Get("target"), n.Get("mode")
@@ -130,7 +130,7 @@ func readMount(d *decoder, n *Node, others []Mount) Mount {
 	return m
 }
 
-// readListen reads one port of network.listen; others are those before it in the list.
+// readListen reads an item of network.listen; others are the items before it.
 func readListen(d *decoder, n *Node, others []reach.Listen) reach.Listen {
 	var l reach.Listen
 	if n.Kind == String {

@@ -6,13 +6,13 @@ import (
 	"sbx/internal/doc"
 )
 
-// The tree that a document is read into, and what is wrong with one.
+// The tree of a document, and the error about one.
 type (
-	// Node is one value of a document and where it stands.
+	// Node is one value of a document and its place.
 	Node = doc.Node
 	// Member is one key of an Object with its value.
 	Member = doc.Member
-	// Kind is what a Node is.
+	// Kind is the type of a Node.
 	Kind = doc.Kind
 	// Pos is a place in a document.
 	Pos = doc.Pos
@@ -33,7 +33,7 @@ const (
 // AppendCanonical appends the document as canonical JSON (RFC 8785).
 func (s *SandboxSpec) AppendCanonical(dst []byte) []byte { return s.Node().AppendCanonical(dst) }
 
-// lookUp returns the node of a field, or nil where the document has none.
+// lookUp returns the node of a field; nil if the document does not set it.
 func lookUp(n *Node, f Field) *Node {
 	outer, inner, nested := strings.Cut(string(f), ".")
 	n = n.Get(outer)
@@ -43,8 +43,7 @@ func lookUp(n *Node, f Field) *Node {
 	return n
 }
 
-// IsSecretPath tells whether the value at path is never shown: whatever lies
-// in environment.set.
+// IsSecretPath reports whether the value at path must never be shown: it is in environment.set.
 func IsSecretPath(path string) bool {
 	const set = "environment.set"
 	return len(path) > len(set) && strings.HasPrefix(path, set)
@@ -52,14 +51,15 @@ func IsSecretPath(path string) bool {
 
 // Text for people, as package doc has it.
 
-// Shown is text for people, its hidden characters written out.
+// Shown returns text for people, with hidden characters escaped.
 func Shown(s string) string { return doc.Shown(s) }
 
-// Name is a name as people are shown it: itself or, where a character of it is
-// hidden, in double quotes with escapes.
+// Name returns a name for people: unchanged or, if it has a hidden character, in double quotes with
+// escapes.
 func Name(s string) string { return doc.Name(s) }
 
-// Word is a word of a command line, quoted where a reader would stumble over it bare.
+// Word returns a word of a command line for people, quoted if it is empty or has blanks, quotes or
+// hidden characters.
 func Word(s string) string { return doc.Word(s) }
 
 func odd(s string) string   { return doc.Word(s) }

@@ -9,8 +9,8 @@ import (
 	"sbx/internal/reach"
 )
 
-// Node is the document: as it was read or, for a spec made in Go, as it would
-// be written. Decoding that again gives an equal spec.
+// Node returns the document as it was read or, for a spec made in Go, a document that decodes to an
+// equal spec.
 func (s *SandboxSpec) Node() *Node {
 	if s.Source.Root != nil {
 		return s.Source.Root
@@ -18,7 +18,7 @@ func (s *SandboxSpec) Node() *Node {
 	return nodeOf(specFields)(*s)
 }
 
-// nodeOf writes an object by its table of fields.
+// nodeOf returns a function that makes the node of an object by its table of fields.
 func nodeOf[T any](fields []member[T]) func(T) *Node {
 	return func(t T) *Node {
 		n := &Node{Kind: Object}
@@ -31,7 +31,7 @@ func nodeOf[T any](fields []member[T]) func(T) *Node {
 	}
 }
 
-// given is a value where it is set.
+// given returns the node of a value; nil if it is not set.
 func given[T any](o Opt[T], node func(T) *Node) *Node {
 	if !o.Set {
 		return nil
@@ -47,8 +47,7 @@ func floatNode(f float64) *Node {
 	return &Node{Kind: Number, Text: string(doc.AppendNumber(nil, f))}
 }
 
-// durationNode writes the largest unit that divides d, or seconds where none
-// of ParseDuration's does.
+// durationNode writes d in the largest unit of ParseDuration that divides it, or else in seconds.
 func durationNode(d time.Duration) *Node {
 	for _, c := range clocks {
 		count := strconv.FormatInt(int64(d/c.length), 10)

@@ -34,7 +34,7 @@ const (
 	MountTmpfs
 )
 
-// OnExceed is what happens at a budget.
+// OnExceed says what happens when a budget is exceeded.
 type OnExceed uint8
 
 // The answers to an exceeded budget.
@@ -55,7 +55,7 @@ const (
 	ProfileDesign
 )
 
-// Agent is the agent whose command line and stream an adapter knows.
+// Agent is a known coding agent.
 type Agent uint8
 
 // The agents.
@@ -66,8 +66,8 @@ const (
 	NoAgent
 )
 
-// Guards tells whether the mode constrains files and implies the fields beside
-// it: a network, an environment, private directories.
+// Guards reports whether the mode limits files and implies defaults of other fields: the network, the
+// environment, private directories.
 func (m AccessMode) Guards() bool { return m == ReadOnly || m == WorkspaceWrite }
 
 // String is the mode as specs write it; "" when unset.
@@ -116,7 +116,7 @@ var (
 	agents       = []string{"claude", "codex", "gemini", "none"}
 )
 
-// wordOf is a value's word; "" for the zero value and those that are none.
+// wordOf returns the word of a value; "" for zero and invalid values.
 func wordOf[E ~uint8](e E, words []string) string {
 	if e == 0 || int(e) > len(words) {
 		return ""
@@ -124,7 +124,7 @@ func wordOf[E ~uint8](e E, words []string) string {
 	return words[e-1]
 }
 
-// valueOf is the value that a word names; false for none.
+// valueOf returns the value of a word; false if there is none.
 func valueOf[E ~uint8](word string, words []string) (E, bool) {
 	i := slices.Index(words, word)
 	return E(i + 1), i >= 0

@@ -2,23 +2,22 @@ package spec
 
 import "strings"
 
-// EnvironRules is what Resolved.Environ follows, as data: for those who follow it
-// in another language. Names are tried in this order: a name of Set has that
-// value, one that begins with a word of Loaders goes, then Pass or Credentials
+// EnvironRules are the rules of Resolved.Environ as data, for implementations in other languages. For
+// each name: Set gives its value; or else a prefix in Loaders removes it; or else Pass or Credentials
 // decide.
 type EnvironRules struct {
-	Set     [][2]string // what is not among the caller's comes behind, in this order
+	Set     [][2]string // names that the caller does not have are appended in this order
 	Loaders []string
-	// Pass is the globs of which one must match; with Any all names do.
+	// Pass are globs of which one must match the name; with Any every name passes.
 	Pass []string
 	Any  bool
-	// Credentials decide instead, where Pass is nil and Any is not: the first row
-	// whose glob matches the name in upper case and, with InURL, whose value holds an
-	// address with a password. Without one it passes.
+	// Credentials decide if Pass is nil and Any is false: the first row whose glob matches the name
+	// in upper case and, with InURL, whose condition on the value holds. A name without a row
+	// passes.
 	Credentials []CredentialName
 }
 
-// EnvironRules gives the rules of r.
+// EnvironRules returns the rules of r.
 func (r *Resolved) EnvironRules() (e EnvironRules) {
 	set := r.Spec.Environment.Value.Set.Value
 	for _, name := range r.Spec.setOrder() {
@@ -41,9 +40,9 @@ func (r *Resolved) EnvironRules() (e EnvironRules) {
 	return e
 }
 
-// loaderPrefix begins the names of the variables that the loader follows.
+// loaderPrefix is the prefix of the dynamic loader's variables.
 const loaderPrefix = "LD_"
 
-// isLoaders tells whether a variable of that name is the dynamic loader's own
-// (ld.so(8)): most of them make it load other code. GLIBC_TUNABLES does not.
+// isLoaders reports whether name is a variable of the dynamic loader (ld.so(8)): most of these make it
+// load other code. GLIBC_TUNABLES does not.
 func isLoaders(name string) bool { return strings.HasPrefix(name, loaderPrefix) }

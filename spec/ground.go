@@ -7,27 +7,26 @@ import (
 	"sbx/internal/view"
 )
 
-// ground is what a document shows of the host and lets be written, as far as it and the
-// lists say: a Tree whose causes say what stands at a path as errors do.
+// ground is what a document makes visible and writable of the host, as far as the document and the
+// lists decide it. The causes in its Tree are worded for errors.
 type ground struct {
 	*Resolved
 	lists *Lists
 	tree  view.Tree
 }
 
-// Causes in a ground beside those that name an entry of a list.
+// Causes in a ground that are not an entry of a list.
 const (
-	byBase    = "/"                // no list: what holds for the whole host
+	byBase    = "/"                // the default for the whole host
 	byPrivate = "private"          // a directory of the sandbox's own
 	bySecret  = "secret"           // hidden by default
 	byHide    = "filesystem.hide"  // hidden by a document
 	byMounts  = "filesystem.mount" // begins the field of a mount
 )
 
-// groundOf is the ground of r. keys are the paths that it is asked for: what the lists
-// have there is laid there. inside another sandbox that one's directories are what is
-// private. most is a ground in which r's own list hides nothing, nor what is hidden by
-// default where it is mounted: what r asks for.
+// groundOf returns the ground of r for the paths keys. inside says that r applies in another sandbox,
+// whose private directories are in place already. With most, the ground shows everything that r
+// asks for: r's own list hides nothing in it, and mounted secrets are not hidden.
 func groundOf(r *Resolved, lists *Lists, inside, most bool, keys []string) *ground {
 	g := &ground{r, lists, view.New(len(keys) + 8)}
 	g.layBase()
@@ -42,7 +41,7 @@ func groundOf(r *Resolved, lists *Lists, inside, most bool, keys []string) *grou
 	g.layList(r.Write, view.Write, func(path string) bool { return path == "/" })
 	g.layPrivate(own, keys)
 	g.layList(r.Read, view.Read, private)
-	g.layList(r.Write, view.Write, func(path string) bool { return path != "/" }) // of which they are no part
+	g.layList(r.Write, view.Write, func(path string) bool { return path != "/" }) // over the private directories
 	if r.Job != nil {
 		g.lay("/work", view.Write, "/work", byBase, "")
 	}
@@ -56,7 +55,7 @@ func groundOf(r *Resolved, lists *Lists, inside, most bool, keys []string) *grou
 			a = view.Write
 		}
 		g.lay(m.Target, a, m.Source.Real, m.Field, "something else mounted at "+odd(m.Target)+" ("+m.At+")")
-		if m.Source.Real == m.Target && !most { // a secret is hidden wherever it shows
+		if m.Source.Real == m.Target && !most { // a secret is hidden at each place where it is visible
 			g.laySecrets(keys, m.Target)
 		}
 	}
@@ -81,7 +80,7 @@ func (g *ground) layList(list []Path, a view.Access, is func(path string) bool) 
 	}
 }
 
-// layBase is what holds where no list names anything.
+// layBase adds the access to paths that no list names.
 func (g *ground) layBase() {
 	switch {
 	case g.Visible:
@@ -90,15 +89,15 @@ func (g *ground) layBase() {
 		g.lay("/", view.Read, "/", byBase, "")
 	default:
 		g.lay("/", view.Write, "/", byBase, "")
-		if g.SideDoors { // it has a /dev of its own
+		if g.SideDoors { // the sandbox has its own /dev
 			g.lay("/dev", view.Read, "/dev", byBase, "")
 			g.lay("/dev/shm", view.Write, "/dev/shm", byBase, "")
 		}
 	}
 }
 
-// layPrivate lays the sandbox's own directories over what lists show around them. What
-// the command starts in is bound in, and so is what @system has there.
+// layPrivate adds the sandbox's own empty directories over the listed paths that contain them. The
+// working directory and the paths of @system inside them stay visible.
 func (g *ground) layPrivate(own, keys []string) {
 	kept := map[string]view.Grant{}
 	for _, key := range keys {
@@ -123,8 +122,7 @@ func (g *ground) layPrivate(own, keys []string) {
 	}
 }
 
-// laySecrets hides the secrets among the keys that lie in top, but for those that are
-// opened.
+// laySecrets hides the secrets among the keys that lie in top, except opened ones.
 func (g *ground) laySecrets(keys []string, top string) {
 	var kept, opened []view.Layer
 	hidden := view.Grant{Access: view.Hidden, Because: view.Cause{Field: bySecret, Why: "it hidden: it is a secret (" + g.GuardedBy() + ")"}}
@@ -146,7 +144,8 @@ func (g *ground) isSecret(path string) bool {
 	return g.lists.Secret != nil && g.lists.Secret(path, g.Home)
 }
 
-// opened tells whether a secret is shown: only by its own path, or one beneath it.
+// opened reports whether an entry opens a secret: only one that names the secret itself, or a secret
+// directory that contains it.
 func (g *ground) opened(real string) bool {
 	for _, list := range [][]Path{g.Read, g.Write} {
 		for i := range list {
@@ -158,7 +157,7 @@ func (g *ground) opened(real string) bool {
 	return false
 }
 
-// unseen tells why a path of the host is not shown; "" where it is.
+// unseen returns why a host path is not visible; "" if it is.
 func (g *ground) unseen(real string) string {
 	if has := g.tree.Of(real); has.Source != real {
 		return has.Because.Why
@@ -166,7 +165,7 @@ func (g *ground) unseen(real string) string {
 	return ""
 }
 
-// names are the host's paths that r names.
+// names returns the host paths that r names.
 func (r *Resolved) names() []string {
 	all := []string{r.WorkingDir.Real}
 	for _, p := range slices.Concat(r.Read, r.Write) {
@@ -178,7 +177,7 @@ func (r *Resolved) names() []string {
 	return all
 }
 
-// origin is where r sets f or, where it follows from its access_mode, that.
+// origin returns the place where r sets f, or the access_mode that f follows from.
 func (r *Resolved) origin(f Field) string {
 	at := r.At(f)
 	if at == "" && byMode(f) && r.AccessMode != AccessUnset {
@@ -187,8 +186,8 @@ func (r *Resolved) origin(f Field) string {
 	return at
 }
 
-// GuardedBy is where the documents say what hides secrets, protects names and makes
-// directories private.
+// GuardedBy returns the place of the field that hides secrets, protects names and makes directories
+// private.
 func (r *Resolved) GuardedBy() string {
 	if r.AccessMode.Guards() {
 		return r.origin("access_mode")
@@ -196,15 +195,15 @@ func (r *Resolved) GuardedBy() string {
 	return orElse(r.origin("filesystem.read"), r.origin("sandbox.root"))
 }
 
-// unprotects is the protected name that writing real by name would open and g keeps; ""
-// for none.
+// unprotects returns the protected name that an entry for real would make writable although g
+// protects it; "" for none.
 func (g *ground) unprotects(real string) string {
 	if !g.Private || g.lists.Protected == nil {
 		return ""
 	}
 	named := false
 	best := ""
-	// The directories above real whose tops count though they may lie in a larger one.
+	// The tops that contain real count even if they lie in a larger writable directory.
 	inner := slices.DeleteFunc(g.tops(), func(t string) bool { return !under(real, t) })
 	for i := range g.Write {
 		w := &g.Write[i]
@@ -214,7 +213,7 @@ func (g *ground) unprotects(real string) string {
 		rel := strings.TrimPrefix(strings.TrimPrefix(real, w.Real), "/")
 		switch {
 		case rel == "" || !g.lists.Protected(rel):
-			named = true // by the parent itself, or nothing on the way is protected
+			named = true // the parent names it, or no part of the path is protected
 		default:
 			best = rel
 		}
@@ -231,8 +230,8 @@ func (g *ground) unprotects(real string) string {
 	return best
 }
 
-// tops are the directories from whose tops protected names count in what narrows r: the
-// working directory, and what mounts show.
+// tops returns the directories relative to which names are protected in documents that narrow r: the
+// working directory and the sources of writable mounts.
 func (r *Resolved) tops() []string {
 	if !r.Private {
 		return nil

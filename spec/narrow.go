@@ -139,10 +139,10 @@ func (m *merger) join(f Field, parent, child *Node) *Node {
 		switch {
 		case child != nil:
 		case m.child.Restrict.Set, m.child.Sandbox.Value.Root.Set:
-			return nil // a worker starts in its root, or what is left of it
+			return nil // a worker starts in its tree
 		case m.startsIn() == "":
 		case m.parent.AccessMode == WorkspaceWrite && !m.child.AccessMode.Set:
-			m.start = m.startsIn() // what may be written stays the parent's
+			m.start = m.startsIn() // the writable workspace stays the parent's
 		default:
 			m.in.unseenCwd = m.child.AccessMode.Or(m.parent.AccessMode) != ReadOnly ||
 				groundOf(m.parent, &m.in.Lists, false, false, []string{m.startsIn()}).unseen(m.startsIn()) != ""
@@ -166,7 +166,7 @@ func (m *merger) join(f Field, parent, child *Node) *Node {
 		}
 	case "require_available":
 		if child == nil && m.child.BestEffort.Set {
-			return nil // the child's list is the whole of it
+			return nil // the child's list replaces it
 		}
 	case "best_effort":
 		if child == nil && m.child.RequireAvailable.Or(false) {

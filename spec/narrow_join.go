@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// guards tells whether the child sets an access_mode that implies the fields
-// beside it: what follows from it counts as if the child had written it.
+// guards reports whether the child sets an access_mode that implies other fields. Values that follow
+// from it count as if the child had written them.
 func (m *merger) guards() bool {
 	return m.child.AccessMode.Value.Guards()
 }
 
-// placed makes the child's values independent of where it lies.
+// placed returns the placer of the child's values.
 func (m *merger) placed() placer {
 	p := placer{doc: m.child, base: orElse(m.startsIn(), m.parent.WorkingDir.Abs), home: m.in.Home}
 	switch {
@@ -23,8 +23,8 @@ func (m *merger) placed() placer {
 	return p
 }
 
-// startsIn is the directory in which the command starts inside another sandbox,
-// where the child does not say; "" outside of one.
+// startsIn returns the directory in which the command starts inside another sandbox if the child
+// does not name one; "" outside of a sandbox.
 func (m *merger) startsIn() string {
 	if m.in.Inside {
 		return m.in.Cwd
@@ -32,15 +32,15 @@ func (m *merger) startsIn() string {
 	return m.parent.start
 }
 
-// brought is what a workshop that the child brings leaves of its root: the child
-// starts there, sees it and may write it. It is zero where the child brings none.
+// brought returns the tree of a workshop that the child itself has: the child starts in this tree,
+// sees it and may write it. It is zero if the child has no workshop.
 func (m *merger) brought() Path {
 	r := resolver{spec: m.child, in: *m.in}
 	r.workshop()
 	return r.out.Restricted
 }
 
-// inheritedFiles is a list of files of the parent's that the child leaves out.
+// inheritedFiles returns what the child inherits of a parent's list of files that it leaves out.
 func (m *merger) inheritedFiles(f Field, parent *Node) *Node {
 	none := &Node{Kind: List, In: m.child.Source.Name}
 	switch {
@@ -61,8 +61,8 @@ func (m *merger) inheritedFiles(f Field, parent *Node) *Node {
 	return parent
 }
 
-// writesTree keeps a workshop's tree writable where a list of its parent's has it,
-// whose access_mode alone would not.
+// writesTree keeps the child's tree writable if a list of the parent has it; the parent's access_mode
+// alone would not.
 func (m *merger) writesTree(none, parent *Node) *Node {
 	for _, item := range parent.Items {
 		p, err := resolvePath(m.in.Paths, item.Text)
@@ -77,10 +77,10 @@ func (m *merger) writesTree(none, parent *Node) *Node {
 	return none
 }
 
-// closesWorkspace tells whether the child lists what may be written and says
-// nothing of the workspace, or the workshop's tree, that its parent writes: by itself
-// it would write only what it lists. What holds the workspace leaves it open, and so
-// does a protected name, which is opened in a workspace that is written.
+// closesWorkspace reports whether the child's list of writable paths leaves out the workspace, or the
+// workshop's tree, that the parent can write: by itself such a child would write only the listed
+// paths. A listed directory that contains the workspace keeps it writable, and so does a protected
+// name, which only makes sense in a writable workspace.
 func (m *merger) closesWorkspace() bool {
 	ofMode := m.parent.AccessMode == WorkspaceWrite
 	if !ofMode && m.parent.Root.Abs == "" || m.parent.Job != nil || m.tree.Abs != "" || !m.child.Filesystem.Value.Write.Set {
@@ -101,14 +101,14 @@ func (m *merger) closesWorkspace() bool {
 	})
 }
 
-// readOnlyByList is the access_mode that follows from the child's list of what may be
-// written, where that closes the workspace.
+// readOnlyByList returns the access_mode that follows if the child's list of writable paths closes
+// the workspace.
 func (m *merger) readOnlyByList() *Node {
 	return &Node{Kind: String, Text: ReadOnly.String(), Pos: lookUp(m.child.node(), "filesystem.write").Pos, In: m.child.Source.Name}
 }
 
-// protects tells whether a path is, or lies beneath, a protected name of what
-// the parent writes.
+// protects reports whether a path is a protected name of a directory that the parent can write, or
+// lies under one.
 func (m *merger) protects(real string) bool {
 	protected := m.in.Lists.Protected
 	return protected != nil && slices.ContainsFunc(m.parent.Write, func(w Path) bool {
@@ -117,7 +117,7 @@ func (m *merger) protects(real string) bool {
 	})
 }
 
-// ownNetwork tells whether the child's network is not what its parent says.
+// ownNetwork reports whether the child decides its network itself.
 func (m *merger) ownNetwork() bool {
 	n := &m.child.Network.Value
 	if n.Mode.Set || n.Allow.Set { // a list means mode allow, in the child as by itself
@@ -126,8 +126,8 @@ func (m *merger) ownNetwork() bool {
 	return m.guards() && m.parent.Network == NetworkHost
 }
 
-// withoutCredentials is what the parent passes but for the variables that an
-// access_mode keeps from a command.
+// withoutCredentials returns the variables that the parent passes, except those that an access_mode
+// keeps from a command.
 func (m *merger) withoutCredentials(parent *Node) *Node {
 	left := *parent
 	left.Items = nil
@@ -141,8 +141,8 @@ func (m *merger) withoutCredentials(parent *Node) *Node {
 	return &left
 }
 
-// withoutSecrets is what the parent has in view but for the secrets that it
-// opens: an access_mode hides them.
+// withoutSecrets returns the readable paths of the parent, except secrets that it opens: an
+// access_mode hides them.
 func (m *merger) withoutSecrets(parent *Node) *Node {
 	left := *parent
 	left.Items = slices.DeleteFunc(slices.Clone(parent.Items), func(n *Node) bool {
@@ -155,8 +155,8 @@ func (m *merger) withoutSecrets(parent *Node) *Node {
 	return &left
 }
 
-// readOnlyMounts are the parent's mounts under an access_mode of the child's, which
-// lets what they show be written as little as what filesystem.write names.
+// readOnlyMounts returns the parent's mounts as read-only: an access_mode of the child does not make
+// them writable, as little as the paths of filesystem.write.
 func readOnlyMounts(parent *Node) *Node {
 	all := *parent
 	all.Items = nil
@@ -175,7 +175,7 @@ func readOnlyMounts(parent *Node) *Node {
 	return &all
 }
 
-// union is both lists, the parent's first, each item once.
+// union returns the items of both lists, the parent's first, without duplicates.
 func union(parent, child *Node) *Node {
 	switch {
 	case parent == nil:
@@ -197,8 +197,8 @@ func union(parent, child *Node) *Node {
 	return &all
 }
 
-// variables is what both set; the child's value counts where both do. Nothing
-// that the parent sets is left out: the caller's own value would take its place.
+// variables returns the variables that either sets; for a name that both set, the child's value.
+// Without a variable that the parent sets, the command would get the caller's value.
 func (m *merger) variables(parent, child *Node) *Node {
 	if parent == nil || child == nil {
 		return union(parent, child)
@@ -213,8 +213,7 @@ func (m *merger) variables(parent, child *Node) *Node {
 	return &all
 }
 
-// restrict goes from the caller's restricted root on: /src and then /lib is
-// ROOT/src/lib.
+// restrict returns the child's subtree of the parent's: /src and then /lib is ROOT/src/lib.
 func (m *merger) restrict(parent, child *Node) *Node {
 	if child == nil {
 		return parent
@@ -231,7 +230,7 @@ func (m *merger) restrict(parent, child *Node) *Node {
 	return &joined
 }
 
-// rootOf is the tree that the child's restrict counts from, in words.
+// rootOf describes the tree of which the child's restrict is a part.
 func (m *merger) rootOf() string {
 	if at := m.parent.At("restrict"); at != "" {
 		return "the subtree " + odd(m.parent.Restricted.Abs) + " that its caller has (" + at + ")"
@@ -239,7 +238,7 @@ func (m *merger) rootOf() string {
 	return "the root " + rooted(&m.parent.Root)
 }
 
-// rooted is a root or a subtree of one, with the place where it is set.
+// rooted returns a root, or a subtree of one, with the place where it is set.
 func rooted(p *Path) string {
 	if p.At == "" {
 		return odd(p.Abs)
@@ -247,7 +246,7 @@ func rooted(p *Path) string {
 	return odd(p.Abs) + " (" + p.At + ")"
 }
 
-// rootTwice refuses a second root: it is the parent's alone.
+// rootTwice rejects a second root.
 func (m *merger) rootTwice(parent, child *Node) {
 	if parent != nil && child != nil {
 		m.escalation("sandbox.root", m.child.Source.place(child), "sandbox.root "+odd(child.Text),
@@ -255,7 +254,7 @@ func (m *merger) rootTwice(parent, child *Node) {
 	}
 }
 
-// writableAgain refuses to take back what makes the parent read-only.
+// writableAgain rejects a readonly: false under a parent that is read-only.
 func (m *merger) writableAgain(f Field, child *Node) {
 	if child == nil || child.Text != "false" || m.child.AccessMode.Value == ReadOnly {
 		return
@@ -265,8 +264,8 @@ func (m *merger) writableAgain(f Field, child *Node) {
 	}
 }
 
-// whyReadOnly is what makes everything read-only, with its place; "" where
-// nothing does.
+// whyReadOnly returns the setting that makes everything read-only, with its place; "" if there is
+// none.
 func (r *Resolved) whyReadOnly() string {
 	s := r.Spec
 	switch {
@@ -284,6 +283,5 @@ func (m *merger) escalation(f Field, at, asked, why string) {
 	m.problems = append(m.problems, &Problem{Field: f, On: at, Do: "have " + asked, Why: why, Help: NarrowHelp})
 }
 
-// NarrowHelp is what helps against an escalation: a document that asks for more than the
-// one before it.
+// NarrowHelp is the Help of escalation errors.
 const NarrowHelp = "ask for no more than the parent has, or leave it out"

@@ -2,15 +2,15 @@ package spec
 
 import "strings"
 
-// placer makes the values of a document independent of where it lies: its
-// paths absolute, its nodes with the name of their document.
+// placer makes the values of a document independent of its location: it makes paths absolute and
+// marks nodes with the name of their document.
 type placer struct {
 	doc  *SandboxSpec
-	base string // that relative paths count from
+	base string // the directory of relative paths
 	home string
 }
 
-// folder is where a document's own relative paths count from.
+// folder returns the directory to which a document's own relative paths count.
 func (s *Source) folder(in *Inputs) string {
 	if s.Dir != "" {
 		return s.Dir
@@ -61,8 +61,8 @@ func (p *placer) field(info *FieldInfo, in *Inputs) *Node {
 	return p.stamp(n)
 }
 
-// absolute is path as an absolute one. What cannot be made one stays as it is,
-// for Resolve to refuse.
+// absolute returns path as an absolute path. It leaves a path that cannot be made absolute, so that
+// Resolve rejects it.
 func (p *placer) absolute(path, base string) string {
 	if path == "" || (path == "~" || strings.HasPrefix(path, "~/")) && p.home == "" {
 		return path
@@ -101,7 +101,7 @@ func (p *placer) mount(n *Node) *Node {
 	return at
 }
 
-// stamp is a copy of n whose nodes name their document.
+// stamp returns a copy of n whose nodes name their document.
 func (p *placer) stamp(n *Node) *Node {
 	at := *n
 	at.In = p.name(n)
@@ -128,8 +128,8 @@ func (p *placer) name(n *Node) string {
 	return p.doc.Source.Name
 }
 
-// hideDropped hides the targets of the parent's mounts that the child's list
-// leaves out: what lies beneath them on the host was never in view.
+// hideDropped adds the targets of the parent's mounts that the child's list leaves out to the hidden
+// paths: the host's content under them was never in view.
 func (m *merger) hideDropped(hide *Node) *Node {
 	list := lookUp(m.child.node(), "filesystem.mounts")
 	if list == nil && m.tree.Abs != "" {
@@ -155,8 +155,8 @@ func (m *merger) hideDropped(hide *Node) *Node {
 	return union(hide, &Node{Kind: List, Items: dropped})
 }
 
-// restrictedList is what the child's restrict leaves of a list of its parent's: of the
-// root the subtree alone.
+// restrictedList returns the part of a parent's list that the child's restrict leaves: of the root
+// only the subtree.
 func (m *merger) restrictedList(parent *Node) *Node {
 	root := m.parent.Restricted.Real
 	sub, err := resolvePath(m.in.Paths, inFolder(root, "./"+m.child.Restrict.Value))

@@ -11,7 +11,7 @@ type Opt[T any] struct {
 // Some returns an Opt that is set to v.
 func Some[T any](v T) Opt[T] { return Opt[T]{Value: v, Set: true} }
 
-// Or returns the value, or def where it is absent.
+// Or returns the value, or def if it is absent.
 func (o Opt[T]) Or(def T) T {
 	if o.Set {
 		return o.Value

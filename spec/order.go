@@ -43,13 +43,13 @@ var orders = []struct {
 	{"tools_denied", toolsDenied},
 	{"agent", agent},
 	{"best_effort", bestEffort},
-	{"require_available", nil}, // which is best_effort
+	{"require_available", nil}, // compared as best_effort
 	{"filesystem.read", filesRead},
 	{"filesystem.write", filesWrite},
 	{"filesystem.mounts", filesMounts},
 	{"filesystem.hide", filesHide},
-	{"sandbox.root", nil},     // the merge refuses a second one; what it shows is asked of the files
-	{"sandbox.readonly", nil}, // which is readonly
+	{"sandbox.root", nil},     // the merge rejects a second one; its files are compared as all others
+	{"sandbox.readonly", nil}, // compared as readonly
 	{"network.mode", networkMode},
 	{"network.allow", networkAllow},
 	{"network.listen", networkListen},
@@ -57,11 +57,11 @@ var orders = []struct {
 	{"broker.plan", brokerPlan},
 	{"broker.grant", brokerGrant},
 	{"environment.pass", variables},
-	{"environment.set", nil}, // by whose names environment.pass asks
+	{"environment.set", nil}, // compared by environment.pass
 	{"commands.allow", commandsAllow},
 	{"commands.deny", commandsDeny},
 	{"syscalls", nil}, // all lists apply
-	{"profile", nil},  // a document of its own
+	{"profile", nil},  // replaced by its document
 }
 
 // Lists gives access to the path tables of the packages above. A nil member matches nothing.
@@ -85,7 +85,7 @@ type Lists struct {
 type order struct {
 	p, c     *Resolved
 	in       Inputs
-	f        Field   // whose row is asked
+	f        Field   // the row of orders that is being compared
 	ground   *ground // the parent's
 	more     []view.Difference
 	problems Problems
@@ -112,7 +112,7 @@ func (o *order) item(i int, asked, has, where string) {
 	o.refuse(f, o.c.At(f), "have "+odd(asked), by(orElse(has, "none"), where))
 }
 
-// by is what the parent has, and where it says so.
+// by returns the value that the parent has, with its place.
 func by(has, where string) string {
 	if where != "" {
 		has += " (" + where + ")"
@@ -120,7 +120,7 @@ func by(has, where string) string {
 	return has
 }
 
-// on is where the child sets f or, where it follows from its access_mode, that.
+// on returns the place where the child sets f, or the access_mode that f follows from.
 func (o *order) on(f Field) string {
 	at := o.c.At(f)
 	if at == "" && (f == "working_dir" || strings.HasPrefix(string(f), "filesystem.")) {
@@ -132,8 +132,8 @@ func (o *order) on(f Field) string {
 	return at
 }
 
-// byRoot is the field, and its place, by which a child that brings a workshop says
-// where the command starts and what it sees; "" where it brings none.
+// byRoot returns the field by which a child with a workshop of its own decides where the command
+// starts and what it sees, and its place; "" if the child has none.
 func (o *order) byRoot() (f Field, at string) {
 	if o.c.Root.Abs == "" || o.p.Root.Abs != "" {
 		return "", ""
@@ -144,7 +144,7 @@ func (o *order) byRoot() (f Field, at string) {
 	return "sandbox.root", o.c.At("sandbox.root")
 }
 
-// byMode tells whether an access_mode implies f where no document sets it.
+// byMode reports whether an access_mode implies f if no document sets it.
 func byMode(f Field) bool {
 	outer, _, _ := strings.Cut(string(f), ".")
 	return outer == "network" || outer == "filesystem" || outer == "environment" || outer == "working_dir"
@@ -157,7 +157,7 @@ func orElse(s, without string) string {
 	return s
 }
 
-// workingDir is compared where it decides over files or a document names it.
+// workingDir compares the working directories if they decide about files or a document names one.
 func workingDir(o *order) {
 	p, c := &o.p.WorkingDir, &o.c.WorkingDir
 	if o.p.Job != nil || p.Real == "" {
@@ -166,7 +166,7 @@ func workingDir(o *order) {
 	o.startsInView()
 	base := p.Real
 	if n := lookUp(o.c.Spec.node(), "working_dir"); o.in.Inside && n != nil && n.Pos.Line == 0 {
-		return // the current directory of a program inside, wherever that is
+		return // the current directory of a program inside may be anywhere
 	}
 	switch {
 	case o.p.Spec.WorkingDir.Set, o.p.AccessMode == WorkspaceWrite && o.p.Root.Real == "":
@@ -191,7 +191,7 @@ func restrict(o *order) {
 func (o *order) startsInView() {
 	c := &o.c.WorkingDir
 	if o.in.Inside || c.Real == "" || c.Real == o.p.WorkingDir.Real || o.p.Visible {
-		return // the lists have it there
+		return // the comparison of the lists covers it
 	}
 	if why := o.ground.unseen(c.Real); why != "" {
 		o.widerPath(c, "in view", why)

@@ -32,7 +32,7 @@ func commandsDeny(o *order) {
 	p, c := o.p, o.c
 	for i := range p.Deny {
 		switch d := &p.Deny[i]; {
-		case p.Limited && !c.Limited: // which is told of
+		case p.Limited && !c.Limited: // reported by commandsAllow
 		case o.hasProgram(c.Deny, d, c, p), named(c.Deny, d) && len(o.places(p, d.Name)) == 0:
 		case named(c.Deny, d):
 			o.otherProgram(d)
@@ -42,13 +42,13 @@ func commandsDeny(o *order) {
 	}
 }
 
-// named tells whether a list has an entry's own name.
+// named reports whether a list has an entry with the name of a.
 func named(list []ProgramAt, a *ProgramAt) bool {
 	return a.Name != "" && slices.ContainsFunc(list, func(h ProgramAt) bool { return h.Name == a.Name })
 }
 
-// otherProgram refuses to let a name of the parent's lead to another file, by
-// the PATH of the child's environment or by what it mounts there.
+// otherProgram rejects a child in which a name of the parent leads to another file, because of the
+// child's PATH or its mounts.
 func (o *order) otherProgram(a *ProgramAt) {
 	files := func(r *Resolved) string {
 		all := o.places(r, a.Name)
@@ -67,8 +67,8 @@ func (o *order) otherProgram(a *ProgramAt) {
 		Why: "the parent has it mean " + files(o.p) + " (" + o.p.origin(o.f) + ")", Help: "leave PATH and what lies in its directories as the parent has them"})
 }
 
-// hasProgram tells whether the entries has of one document name all that a of
-// another may lead to. A name is looked up as the document's own command would.
+// hasProgram reports whether the entries has of the document hasIn include every file to which the
+// entry a of the document aIn may lead. Names are looked up as each document's command would.
 func (o *order) hasProgram(has []ProgramAt, a *ProgramAt, hasIn, aIn *Resolved) bool {
 	files := []string{a.Path.Real}
 	if a.Name != "" {
@@ -89,8 +89,8 @@ func (o *order) hasProgram(has []ProgramAt, a *ProgramAt, hasIn, aIn *Resolved) 
 	return len(files) > 0
 }
 
-// leadsTo tells whether an entry of a document leads to a file. Of a name's places
-// the first is what may be started, and each is denied.
+// leadsTo reports whether an entry of a document leads to a file. A name allows the first file found
+// along PATH, and denies all of them.
 func (o *order) leadsTo(in *Resolved, h *ProgramAt, file string) bool {
 	if h.Name == "" {
 		return h.Path.Real == file || h.Path.IsDir && under(file, h.Path.Real)
@@ -102,13 +102,13 @@ func (o *order) leadsTo(in *Resolved, h *ProgramAt, file string) bool {
 	return len(places) > 0 && places[0] == file
 }
 
-// looksUpLike tells whether names lead to the same files in both.
+// looksUpLike reports whether names lead to the same files in both documents.
 func (r *Resolved) looksUpLike(other *Resolved) bool {
 	return r.searchPath() == other.searchPath() && r.WorkingDir.Abs == other.WorkingDir.Abs &&
 		slices.EqualFunc(r.Mounts, other.Mounts, func(x, y MountAt) bool { return x.Target == y.Target && x.Source.Real == y.Source.Real })
 }
 
-// searchPath is what the command's programs are looked up along.
+// searchPath returns the PATH of the command's environment.
 func (r *Resolved) searchPath() string {
 	for _, v := range r.Env {
 		if dirs, ok := strings.CutPrefix(v, "PATH="); ok && dirs != "" {
@@ -118,8 +118,8 @@ func (r *Resolved) searchPath() string {
 	return "/bin:/usr/bin" // execvp(3)
 }
 
-// places are the files that a name may lead to along PATH, links resolved, in
-// order and each once.
+// places returns the files to which a name may lead along PATH, in order and without duplicates, with
+// links resolved.
 func (o *order) places(r *Resolved, name string) (all []string) {
 	for dir := range strings.SplitSeq(r.searchPath(), ":") {
 		path := dir + "/" + name

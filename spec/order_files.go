@@ -7,12 +7,11 @@ import (
 	"sbx/internal/view"
 )
 
-// files compares what is shown of the host's files and may be written: that is asked of
-// both grounds, path by path. What is told of a path is told of the entry of the child's
-// that shows it.
+// files compares the visible and writable files of both grounds, path by path. Each difference is
+// reported for the child's entry that causes it.
 func (o *order) files() {
 	keys := append(o.p.names(), o.c.names()...)
-	slices.Sort(keys) // what holds another comes first
+	slices.Sort(keys) // a directory comes before its contents
 	o.ground = groundOf(o.p, &o.in.Lists, o.in.Inside, false, keys)
 	o.more = view.Wider(o.ground.tree, groundOf(o.c, &o.in.Lists, o.in.Inside, true, keys).tree)
 }
@@ -36,8 +35,8 @@ func filesRead(o *order) {
 	}
 }
 
-// entryRead refuses an entry that shows more, or that names what the parent hides, though
-// the child hides it as well.
+// entryRead rejects an entry that shows more than the parent does, or that names a path hidden by
+// the parent, even if the child hides it too.
 func (o *order) entryRead(at *Path) {
 	if o.inherits(at) || o.shadowed(at.Real) {
 		return
@@ -46,7 +45,7 @@ func (o *order) entryRead(at *Path) {
 		o.widerPath(at, "in view", why.Why)
 		return
 	}
-	for i := range o.more { // what is hidden or mounted in it is told of
+	for i := range o.more { // hidden paths and mounts in it have errors of their own
 		d := &o.more[i]
 		if d.Parent.Source != d.Child.Source && o.causes(at, d) && (d.Path == at.Real || d.Parent.Because.Field == byPrivate) {
 			o.widerPath(at, "in view", d.Parent.Because.Why)
@@ -55,26 +54,25 @@ func (o *order) entryRead(at *Path) {
 	}
 }
 
-// causes tells whether an entry of the child's lists lets be done what a difference has.
+// causes reports whether an entry of the child's lists causes a difference.
 func (o *order) causes(at *Path, d *view.Difference) bool {
 	return d.Child.Because.Field == string(at.Field) && under(d.Path, at.Real)
 }
 
-// inherits tells whether the parent's lists have the same entry, by which it shows
-// whatever it does there.
+// inherits reports whether the parent's lists have the same entry, so that it shows no more.
 func (o *order) inherits(at *Path) bool {
 	return (inList(o.p.Read, at.Real) || inList(o.p.Write, at.Real)) && (o.ground.tree.At(at.Real).Because.Field != bySecret || o.c.Planted(at))
 }
 
-// inList tells whether a list has a path itself.
+// inList reports whether a list has an entry with this path.
 func inList(list []Path, real string) bool {
 	return slices.ContainsFunc(list, func(p Path) bool { return p.Real == real })
 }
 
-// widerPath refuses a path that a list of the child names.
+// widerPath rejects a path that a list of the child names.
 func (o *order) widerPath(at *Path, what, why string) {
 	f, on := at.Field, at.At
-	if f == "" { // implied: the working directory, or what is restricted to
+	if f == "" { // implied: the working directory or the workshop's tree
 		f = "working_dir"
 		if root, place := o.byRoot(); place != "" {
 			f, on = root, place
@@ -89,14 +87,13 @@ func (o *order) widerPath(at *Path, what, why string) {
 	if at.Real != at.Abs {
 		p.Why += "; it is " + odd(at.Real)
 	}
-	// What a workshop implies is in two lists, and once is enough.
+	// A workshop's tree is in two lists; one error is enough.
 	if !slices.ContainsFunc(o.problems, func(q *Problem) bool { return *q == *p }) {
 		o.problems = append(o.problems, p)
 	}
 }
 
-// writesBy is where the parent says what may be written, or what may be seen of
-// which that is a part.
+// writesBy returns the place where the parent limits what can be written, or else seen.
 func (o *order) writesBy() string {
 	at := orElse(o.p.origin("filesystem.write"), o.p.origin("filesystem.read"))
 	return orElse(at, orElse(o.p.At("restrict"), o.p.At("sandbox.root")))
@@ -119,7 +116,7 @@ func filesWrite(o *order) {
 	}
 }
 
-// entryWrite refuses an entry that lets more be written.
+// entryWrite rejects an entry that makes more writable.
 func (o *order) entryWrite(w *Path) {
 	if inList(o.p.Write, w.Real) || o.shadowed(w.Real) {
 		return
@@ -140,8 +137,8 @@ func (o *order) entryWrite(w *Path) {
 	}
 }
 
-// shadowed tells whether the child itself hides a path or mounts something over it, and
-// the parent does not hide it: naming it opens nothing then.
+// shadowed reports whether the child itself hides a path, or mounts something over it, and the parent
+// does not hide it: an entry for it then opens nothing.
 func (o *order) shadowed(real string) bool {
 	return !hides(o.p, real) && (hides(o.c, real) || slices.ContainsFunc(o.c.Mounts, func(m MountAt) bool { return under(real, m.Target) }))
 }
@@ -178,15 +175,15 @@ func filesMounts(o *order) {
 	}
 }
 
-// mounts tells why the parent does not show what a mount of the child's does, or lets it
-// be only read, which is writes; "" where it does.
+// mounts returns why the parent does not allow a mount of the child; "" if it does. writes is true
+// if the parent shows the source read-only.
 func (o *order) mounts(m *MountAt) (why string, writes bool) {
 	p, source, same := o.p, m.Source.Real, mountAt(o.p, m.Target)
 	if m.Mode == MountTmpfs || same != nil && same.Source.Real == source && (m.Mode == MountRO || same.Mode == MountRW) {
 		return "", false
 	}
 	byMount := func(d *view.Difference) bool { return strings.HasPrefix(d.Parent.Because.Field, byMounts) }
-	in := "" // why something in it is not shown: what is hidden first, then what is mounted
+	in := "" // why the parent does not show something in the source; hidden paths have priority
 	for i := range o.more {
 		switch d := &o.more[i]; {
 		case d.Child.Because.Field != string(m.Field):
@@ -196,7 +193,7 @@ func (o *order) mounts(m *MountAt) (why string, writes bool) {
 			why, writes = "it read-only ("+p.At(Field(d.Parent.Because.Field))+")", true
 		case d.Path == m.Target:
 			why, writes = "it read-only ("+orElse(o.writesBy(), p.origin("filesystem.mounts"))+")", true
-		case d.Path == d.Child.Source && (d.Parent.Because.Field == byHide || byMount(d)): // which must be kept
+		case d.Path == d.Child.Source && (d.Parent.Because.Field == byHide || byMount(d)): // the child must keep it
 		case d.Parent.Because.Field == byHide:
 			return odd(d.Child.Source) + " in it " + strings.TrimPrefix(d.Parent.Because.Why, "it "), false
 		case d.Parent.Source == d.Child.Source:

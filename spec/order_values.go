@@ -22,7 +22,7 @@ func readOnly(o *order) {
 	}
 }
 
-// atMost refuses a number that is larger than the parent's.
+// atMost rejects a number that is larger than the parent's.
 func atMost[T cmp.Ordered](o *order, p, c Opt[T]) {
 	if p.Set && (!c.Set || c.Value > p.Value) {
 		o.wider(o.f, orElse(o.c.Spec.Text(o.f), "no limit"), o.p.Spec.Text(o.f), o.p.origin(o.f))
@@ -44,7 +44,7 @@ func onExceed(o *order) {
 	if !p.OnExceed.Set && !p.MaxCommands.Set && !p.MaxTurns.Set {
 		return
 	}
-	// The values stand in another order: deny, kill, record.
+	// The order of the values is not that of strictness.
 	rank := func(e OnExceed) int { return slices.Index([]OnExceed{Kill, Deny, RecordOnly}, e) }
 	if has, asked := p.OnExceed.Or(Deny), c.OnExceed.Or(Deny); rank(asked) > rank(has) {
 		o.wider(o.f, asked.String(), has.String(), o.p.origin(o.f))
@@ -60,11 +60,11 @@ func agent(o *order) {
 	}
 }
 
-// bestEffort compares best_effort and require_available. A parent that asks for
-// nothing says nothing about how well it is to be enforced.
+// bestEffort compares best_effort and require_available. A parent that sets no field has nothing
+// that could be enforced less.
 func bestEffort(o *order) {
 	if o.in.Inside || len(o.p.Spec.Asked()) == 0 {
-		return // nothing here loosens what an outer sandbox holds
+		return // the child cannot weaken an outer sandbox
 	}
 	for _, f := range o.c.BestEffort {
 		if !o.p.AllowsLess(f) {
@@ -77,7 +77,7 @@ func bestEffort(o *order) {
 	}
 }
 
-// What the parent denies of the agent's tools it lacks.
+// toolsAllowed compares tools_allowed; tools that the parent denies count as missing in its list.
 func toolsAllowed(o *order) {
 	p, c := o.p.Spec, o.c.Spec
 	has := strings.Join(p.ToolsAllowed.Value, ", ")
@@ -101,7 +101,7 @@ func toolsDenied(o *order) {
 	}
 }
 
-// coveredBy tells whether one of the patterns covers all that asked does.
+// coveredBy reports whether one of the patterns covers every call that asked covers.
 func coveredBy(patterns []string, asked string) bool {
 	a, ok := ParseTool(asked)
 	for _, p := range patterns {
@@ -114,7 +114,7 @@ func coveredBy(patterns []string, asked string) bool {
 
 func networkMode(o *order) {
 	p, c := o.p, o.c
-	byAgent := c.AgentNetwork && p.Agent == 0 && p.AccessMode.Guards() // which is told of the agent
+	byAgent := c.AgentNetwork && p.Agent == 0 && p.AccessMode.Guards() // reported for the field agent
 	if c.Network > p.Network && !byAgent {
 		f := o.f
 		if c.At(f) == "" && c.At("network.allow") != "" {
@@ -124,7 +124,7 @@ func networkMode(o *order) {
 	}
 }
 
-// networkAllow compares what may be reached: the hosts of a set are told one by one.
+// networkAllow compares the hosts that may be reached; each host of a set has its own error.
 func networkAllow(o *order) {
 	if o.p.Network != NetworkAllow || o.c.Network != NetworkAllow {
 		return
@@ -150,8 +150,8 @@ func networkListen(o *order) {
 	}
 }
 
-// variables compares the names that the command gets. What the parent sets
-// stays set; a value of the child's for a name that it gets is its own.
+// variables compares the names of variables that the command gets. Their values do not matter: the
+// child may choose them.
 func variables(o *order) {
 	p, c := o.p, o.c
 	set := c.Spec.Environment.Value.Set.Value
@@ -169,14 +169,13 @@ func variables(o *order) {
 	}
 }
 
-// passesName tells whether a variable of that name would be passed, did the
-// caller have it with a harmless value.
+// passesName reports whether a variable of that name is passed if its value is harmless.
 func (r *Resolved) passesName(name string) bool {
 	return r.passes(name, "", func(string) bool { return false }) && !(r.Limited && isLoaders(name))
 }
 
-// Who runs tools for the command is the parent's choice, and what those may do more than
-// it. An outer sandbox's broker is another one.
+// brokerFile compares broker.file: the parent chooses the broker, and the grants of its tools. The
+// broker of an outer sandbox is a different one.
 func brokerFile(o *order) {
 	if c := &o.c.Broker.File; c.Abs != "" && !o.in.Inside {
 		o.sameFile(&o.p.Broker.File, c, "no broker")

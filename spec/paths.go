@@ -23,7 +23,7 @@ const (
 	NameTooLong                   // ENAMETOOLONG
 )
 
-// Error is the fault in words.
+// Error returns the fault in words.
 func (f Fault) Error() string {
 	switch f {
 	case NoEntry:

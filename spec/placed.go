@@ -6,11 +6,11 @@ import (
 	"sbx/internal/doc"
 )
 
-// Document is the spec as one that can be read anywhere: its paths absolute, its
-// working directory said, and the profile that was filled in left out.
+// Document returns the spec as a document that means the same anywhere: with absolute paths and the
+// working directory, and without the profile, whose fields are filled in.
 func (r *Resolved) Document() *Node { return r.document(func(_ Field, n *Node) *Node { return n }) }
 
-// Redacted is Document with mark in place of the values of environment.set.
+// Redacted is Document with mark instead of the values of environment.set.
 func (r *Resolved) Redacted(mark string) *Node {
 	return r.document(func(f Field, n *Node) *Node {
 		if f != "environment.set" {
@@ -24,8 +24,8 @@ func (r *Resolved) Redacted(mark string) *Node {
 	})
 }
 
-// startsUnseen tells whether the command starts in a directory that no document names
-// and that is not in view: to name it would open it.
+// startsUnseen reports whether the command starts in a directory that no document names and that is
+// not in view: a document that named it would make it visible.
 func (r *Resolved) startsUnseen() bool {
 	if !r.Visible || r.Spec.WorkingDir.Set || r.AccessMode.Guards() || r.Root.Abs != "" {
 		return false
@@ -83,9 +83,9 @@ func setField(root *Node, f Field, n *Node) {
 	into.Members = append(into.Members, Member{Key: name, Value: n})
 }
 
-// From is the document with its relative paths counted from dir, also those that count
-// from the directory that the command starts in: a project's spec is the same from each of
-// its directories. Its values keep their places.
+// From returns the document with all its relative paths counted from dir, including those that count
+// from the command's working directory: a project's spec means the same in each directory of the
+// project. The values keep their places.
 func (s *SandboxSpec) From(dir, home string) (*SandboxSpec, error) {
 	in := Inputs{Home: home, Cwd: dir}
 	based := *s

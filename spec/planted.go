@@ -1,7 +1,7 @@
 package spec
 
-// workedIn are the directories that a command works in under r, or under a document
-// that r narrows: links in them may be an earlier command's.
+// workedIn returns the directories in which commands work under r, or under a document that r narrows:
+// an earlier command may have created links in them.
 func (r *Resolved) workedIn() []string {
 	all := append(r.Earlier[:len(r.Earlier):len(r.Earlier)], r.WorkingDir.Real)
 	for i := range r.Write {
@@ -10,9 +10,8 @@ func (r *Resolved) workedIn() []string {
 	return all
 }
 
-// Planted tells whether p leads where it does by a link that an earlier command may
-// have left. Such a link opens no secret: the command would choose what a later one
-// may read.
+// Planted reports whether an earlier command may have created a link on the way to p. Such a link
+// opens no secret: otherwise a command could choose what a later one may read.
 func (r *Resolved) Planted(p *Path) bool {
 	if len(p.Links) == 0 {
 		return false

@@ -51,7 +51,7 @@ func (r *Resolved) Caches() (all []string) {
 	return all
 }
 
-// PresetFor is the set of the cache in which a path lies; "" for none.
+// PresetFor returns the set of the cache that contains a path; "" for none.
 func (r *Resolved) PresetFor(path string) string {
 	for i := range presets {
 		if p := &presets[i]; !p.socket && slices.ContainsFunc(p.paths(&r.in), func(cache string) bool { return under(path, cache) }) {
@@ -61,7 +61,7 @@ func (r *Resolved) PresetFor(path string) string {
 	return ""
 }
 
-// setRule refuses a name with "@" that is none of those known.
+// setRule rejects a name with "@" that is not known.
 func setRule(s string, known []string) (why, meant, help string) {
 	if slices.Contains(known, s) {
 		return "", "", ""
@@ -72,7 +72,7 @@ func setRule(s string, known []string) (why, meant, help string) {
 	return "unknown set of files", doc.Nearest(s, known), "the sets are " + strings.Join(known, ", ") + "; write ./" + cut(s) + " for a file of that name"
 }
 
-// paths are the absolute paths of a preset, for a caller with these variables.
+// paths returns the absolute paths of a preset for the caller's variables.
 func (p *preset) paths(in *Inputs) (all []string) {
 	get := func(name string) string {
 		value := ""
@@ -92,7 +92,7 @@ func (p *preset) paths(in *Inputs) (all []string) {
 	return all
 }
 
-// at is the path of a place; "" for none. A variable with no absolute path in it says
+// at returns the path of a place; "" for none. A variable that is set but has no absolute path means
 // that there is none.
 func (p *presetPlace) at(home string, get func(string) string) string {
 	for _, v := range p.vars {
@@ -118,8 +118,8 @@ func (p *presetPlace) at(home string, get func(string) string) string {
 	return home + rest
 }
 
-// preset opens what an item with "@" stands for. What is not there is left out: a cache
-// that a first run is to fill is in Absent, for who may make it.
+// preset opens the paths of an item with "@", except those that do not exist. A missing cache goes to
+// Absent: the caller may create it.
 func (r *resolver) preset(f Field, item string, write bool) {
 	p := presetOf(item)
 	if p == nil {
@@ -161,12 +161,12 @@ func (r *resolver) preset(f Field, item string, write bool) {
 	r.out.Presets = append(r.out.Presets, at)
 }
 
-// isSecret tells whether one of some paths is, or lies in, what is hidden by default.
+// isSecret reports whether one of paths is hidden by default.
 func (r *resolver) isSecret(paths ...string) bool {
 	return r.in.Lists.Secret != nil && slices.ContainsFunc(paths, func(path string) bool { return r.in.Lists.Secret(path, r.in.Home) })
 }
 
-// PresetWhy is the preset that an item of a list names, and what it is; "" for none.
+// PresetWhy returns the preset that an item of a list names, and its description; "" for none.
 func (r *Resolved) PresetWhy(f Field) string {
 	for i := range r.Presets {
 		if p := &r.Presets[i]; p.Field == f {

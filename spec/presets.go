@@ -2,35 +2,34 @@ package spec
 
 import "strings"
 
-// preset is what a name with "@" in filesystem.read or write stands for.
+// preset is a set of paths that a name with "@" in filesystem.read or write stands for.
 type preset struct {
 	name, why string
-	gives     string // what a command that may write there has of the host
-	socket    bool   // it is connected to: filesystem.write alone opens it
-	loud      bool   // gives is said before each start
+	gives     string // the power over the host that writing there gives
+	socket    bool   // commands connect to it: only filesystem.write opens it
+	loud      bool   // gives is printed before each start
 	places    []presetPlace
 }
 
-// presetPlace is one path of a preset: path, unless a variable moves it. The first
-// that is set counts.
+// presetPlace is one path of a preset: path, unless a variable moves it. The first variable that is
+// set counts.
 type presetPlace struct {
 	path string // "" for none without a variable
 	vars []presetVar
 }
 
-// presetVar moves a path to below what the variable says.
+// presetVar moves a path to the value of a variable followed by below.
 type presetVar struct {
 	name, below string
-	// read makes a path of the value; nil for an absolute path as it is.
+	// read converts the value to a path; nil if the value is the path.
 	read func(value string, get func(string) string) string
 }
 
 const cacheHome = "XDG_CACHE_HOME"
 
-// presets are the caches of toolchains, no directory with a credential or with programs
-// that the caller runs, and the sockets of services that people ask for. Caches are
-// what their tools say by their variables; what only a tool's configuration file says
-// is not looked up.
+// presets are the caches of toolchains and the sockets of common services. No cache directory contains
+// credentials, or programs that the caller runs. A cache is found by its tool's variables; the
+// tools' configuration files are not read.
 var presets = []preset{
 	{name: "@npm", why: "npm's cache of packages, and its logs", gives: "a later npm takes packages from the cache that no lock file has a checksum of", places: []presetPlace{
 		{"~/.npm/_cacache", []presetVar{{"npm_config_cache", "/_cacache", nil}, {"NPM_CONFIG_CACHE", "/_cacache", nil}}},
@@ -70,7 +69,7 @@ var presets = []preset{
 	}},
 }
 
-// firstPath is the first of a list of paths.
+// firstPath returns the first of a list of paths.
 func firstPath(value string, _ func(string) string) string {
 	first, _, _ := strings.Cut(value, ":")
 	return first
@@ -95,7 +94,7 @@ func inRuntimeDir(value string, get func(string) string) string {
 	return dir + "/" + value
 }
 
-// displaySocket is the socket of ":0" or ":0.1".
+// displaySocket returns the socket of a display such as ":0" or ":0.1".
 func displaySocket(value string, _ func(string) string) string {
 	number, ok := strings.CutPrefix(value, ":")
 	number, _, _ = strings.Cut(number, ".")

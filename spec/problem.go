@@ -18,14 +18,14 @@ func (f Field) In(fields ...Field) bool {
 // Problem is one error: what was attempted, on what, why it failed, and what would help. All
 // errors shown to people, written to the record or returned to programs have this form.
 type Problem struct {
-	Field Field  // the field it concerns; "" where it is no field's
+	Field Field  // the field concerned; "" for none
 	On    string // where: "spec.json:9:14", a path, a program
 	Do    string // what was attempted: "cap memory at 2GiB"
 	Why   string // the one cause
 	Help  string // what would help; may be empty
 }
 
-// Error is the problem on one line.
+// Error returns the problem on one line.
 func (p *Problem) Error() string {
 	var b strings.Builder
 	b.WriteString(p.Head())
@@ -36,10 +36,10 @@ func (p *Problem) Error() string {
 	return b.String()
 }
 
-// Head is the first of the lines shown to a person: field, place, attempt.
+// Head returns the first of the lines shown to a person: field, place, attempt.
 func (p *Problem) Head() string {
 	var b strings.Builder
-	on := p.On // as it is, or quoted by who made it
+	on := p.On
 	if Shown(on) != on {
 		on = quote(on)
 	}
@@ -89,7 +89,7 @@ func (ps Problems) Unwrap() []error {
 	return all
 }
 
-// one is a single problem as itself.
+// one returns a single problem as a *Problem.
 func (ps Problems) one() error {
 	if len(ps) == 1 {
 		return ps[0]

@@ -7,8 +7,8 @@ import (
 	"sbx/internal/doc"
 )
 
-// Read reads the document at path: a file, or a FIFO until its writers close
-// it. A directory, and more than 1 MiB, are errors.
+// Read reads the document at path, a file or a FIFO, to its end. A directory, and more than 1 MiB, are
+// errors.
 func Read(path string) ([]byte, error) {
 	var fd int
 	err := ignoringEINTR(func() (err error) {
@@ -22,12 +22,12 @@ func Read(path string) ([]byte, error) {
 	return ReadFD(fd, path)
 }
 
-// errNotPlain is what OpenPlain says of all that is no regular file.
+// errNotPlain is the error of OpenPlain for other files.
 var errNotPlain = errors.New("is not a regular file")
 
-// OpenPlain opens a regular file to read it. A FIFO in its place, which an earlier
-// command may have left, is not waited for: nobody could end sbx by a signal
-// meanwhile. The error is the kernel's own, or says what the file is not.
+// OpenPlain opens a regular file for reading. It does not wait at a FIFO, which an earlier command may
+// have created there: sbx could not be ended by a signal meanwhile. The error is the kernel's, or
+// errNotPlain.
 func OpenPlain(path string) (fd int, err error) {
 	err = ignoringEINTR(func() (err error) {
 		fd, err = syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
@@ -44,7 +44,7 @@ func OpenPlain(path string) (fd int, err error) {
 	return fd, nil
 }
 
-// ReadFD reads the document that fd is open on, to its end.
+// ReadFD reads a document from fd to its end.
 func ReadFD(fd int, name string) ([]byte, error) {
 	var st syscall.Stat_t
 	if err := ignoringEINTR(func() error { return syscall.Fstat(fd, &st) }); err != nil {

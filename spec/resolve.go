@@ -41,9 +41,8 @@ type Inputs struct {
 // JobAsk holds the values of --input and --output as given; "" for one that is not.
 type JobAsk struct{ Input, Output string }
 
-// Resolve fills in what follows from the document alone. It reads only the
-// paths that the spec names, and only through in.Paths. The error is a *Problem,
-// or Problems where there are several.
+// Resolve computes what follows from the document alone. It looks only at paths that the spec names,
+// and only through in.Paths. The error is a *Problem, or Problems if there are several.
 func Resolve(s *SandboxSpec, in Inputs) (Resolved, error) {
 	r := resolver{spec: s, in: in}
 	r.out = Resolved{Spec: s, in: in, AccessMode: s.AccessMode.Or(AccessUnset), Home: in.Home}
@@ -77,7 +76,7 @@ func Resolve(s *SandboxSpec, in Inputs) (Resolved, error) {
 type resolver struct {
 	spec     *SandboxSpec
 	in       Inputs
-	need     *AgentNeeds // of a known agent whose needs are opened
+	need     *AgentNeeds // the needs of the agent that are allowed; nil for none
 	out      Resolved
 	led      []led
 	anywhere int // items of filesystem.hide so far that are looked for at any depth
@@ -107,8 +106,8 @@ func (r *resolver) bestEffort() {
 	}
 }
 
-// modes derives what the access mode and the presence of rules say (the table
-// of docs/reference/spec.md, "access_mode").
+// modes derives defaults from the access mode and the presence of rules, by the table in
+// docs/reference/spec.md, "access_mode".
 func (r *resolver) modes() {
 	s, out := r.spec, &r.out
 	fs := s.Filesystem.Value
@@ -121,18 +120,18 @@ func (r *resolver) modes() {
 	out.Private = guarded || out.Visible
 	out.Confined = guarded || down || fs.Write.Set || out.Visible
 	out.ReadOnly = out.Confined && (down || !r.workspaceWritable())
-	// A list that hides or mounts nothing asks for nothing; one that reads or
-	// writes nothing asks for much.
+	// An empty list of hidden paths or mounts has no effect; an empty list of readable or
+	// writable paths denies everything.
 	out.FileRules = out.Confined || len(fs.Hide.Value) > 0 || len(fs.Mounts.Value) > 0
 }
 
-// downgraded tells whether writable paths become read-only.
+// downgraded reports whether readonly makes writable paths read-only.
 func (s *SandboxSpec) downgraded() bool {
 	return s.Readonly.Or(false) || s.Sandbox.Value.Readonly.Or(false)
 }
 
-// workspaceWritable tells whether the working directory, the workshop's tree
-// or the job's output may be written, but for readonly.
+// workspaceWritable reports whether the working directory, the workshop's tree or the job's output
+// would be writable without readonly.
 func (r *resolver) workspaceWritable() bool {
 	switch r.out.AccessMode {
 	case ReadOnly:
@@ -165,10 +164,10 @@ func (r *resolver) network() {
 	out.SideDoors = out.FileRules || out.Network != NetworkHost || r.spec.Syscalls.Set || out.Limited || len(out.Deny) > 0
 }
 
-// maxPorts is how many ports a document may publish.
+// maxPorts is the maximal number of ports that a document may publish.
 const maxPorts = 128
 
-// listen takes over what network.listen names.
+// listen resolves network.listen.
 func (r *resolver) listen(ports []reach.Listen) {
 	const f Field = "network.listen"
 	switch {
@@ -182,10 +181,11 @@ func (r *resolver) listen(ports []reach.Listen) {
 	r.out.Listen = slices.Clone(ports)
 }
 
-// maxRules is how many endpoints a document may allow: each connect looks through them.
+// maxRules is the maximal number of endpoints that a document may allow: each connect is compared
+// with all of them.
 const maxRules = 1024
 
-// reach writes out what network.allow names.
+// reach resolves network.allow.
 func (r *resolver) reach(allow []string) {
 	const f Field = "network.allow"
 	for i, asked := range allow {

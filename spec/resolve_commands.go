@@ -4,18 +4,18 @@ import "strings"
 
 // ProgramAt is an entry of commands.allow or commands.deny.
 type ProgramAt struct {
-	Asked string // as the document has it
-	// Name is what is looked up along the PATH of the command's environment;
-	// "" for an entry that is a path.
+	Asked string // as written
+	// Name is looked up along the PATH of the command's environment; "" for an entry that is a
+	// path.
 	Name   string
-	Inside string // the path as the sandbox has it; absolute, clean
+	Inside string // the path in the sandbox; absolute, clean
 	Path   Path   // the file on the host
 	Mapped bool   // a mount shows it at Inside
 	Field  Field  // "commands.allow[0]"
 	At     string
 }
 
-// commands resolves the entries of commands that are paths.
+// commands resolves commands.allow and commands.deny.
 func (r *resolver) commands() {
 	c := r.spec.Commands.Value
 	r.out.Limited = c.Allow.Set
@@ -31,8 +31,8 @@ func (r *resolver) commands() {
 	}
 }
 
-// program resolves one entry. What is denied need not be there; what is
-// allowed must be: an entry that names nothing would silently refuse.
+// program resolves one entry. A denied program need not exist. An allowed one must: otherwise the
+// entry would deny the program silently.
 func (r *resolver) program(f Field, verb, asked string) (ProgramAt, bool) {
 	p := ProgramAt{Asked: asked, Field: f, At: r.at(f)}
 	if isProgramName(asked) {
@@ -51,14 +51,14 @@ func (r *resolver) program(f Field, verb, asked string) (ProgramAt, bool) {
 	if strings.HasSuffix(asked, "/") {
 		host += "/"
 	}
-	if verb == "deny" { // which only narrows
+	if verb == "deny" { // a link cannot make it allow more
 		p.Path, why = r.walk(f, host, "/")
 	} else {
 		p.Path, why = r.follow(f, do, host, "/")
 	}
 	switch own := !p.Mapped && r.inJob(p.Inside); {
 	case own:
-		p.Path.IsDir = true // /work is a directory, and all in it comes later
+		p.Path.IsDir = true // /work is a directory whose files are created later
 	case why == "" && !p.Path.Exists:
 		why = missing(p.Path)
 	}
@@ -80,8 +80,7 @@ func (r *resolver) program(f Field, verb, asked string) (ProgramAt, bool) {
 	return p, true
 }
 
-// isProgramName tells whether an entry of commands is a name to look up, not a
-// path.
+// isProgramName reports whether an entry of commands is a name to look up, and not a path.
 func isProgramName(asked string) bool {
 	return !strings.Contains(asked, "/") && asked != "~" && asked != "." && asked != ".."
 }

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// absolute makes p absolute: "~" is the home directory, what is relative counts
-// from base.
+// absolute makes p absolute: "~" is the home directory, and a relative path counts from base.
 func (r *resolver) absolute(p, base string) (abs, why string) {
 	switch {
 	case p[0] == '/':
@@ -21,8 +20,7 @@ func (r *resolver) absolute(p, base string) (abs, why string) {
 	return inFolder(base, p), ""
 }
 
-// walk resolves the path that f names. The Path is good for saying where it
-// stopped even where there is an error.
+// walk resolves the path that f names. Even with an error, the Path has all that is known.
 func (r *resolver) walk(f Field, asked, base string) (p Path, why string) {
 	if asked == "" || strings.IndexByte(asked, 0) >= 0 { // the decoder lets none through
 		return Path{Asked: asked, Field: f, At: r.at(f)}, "it is not a path"
@@ -43,14 +41,13 @@ func (r *resolver) walk(f Field, asked, base string) (p Path, why string) {
 	return p, ""
 }
 
-// inJob tells whether p is one of the job layout's own paths, which no path of
-// the host stands for.
+// inJob reports whether p is one of the job layout's own paths, which do not exist on the host.
 func (r *resolver) inJob(p string) bool {
 	p = clean(p)
 	return r.out.Job != nil && (under(p, "/work") || under(p, "/input") || under(p, "/output"))
 }
 
-// mustExist resolves a path that has to be there.
+// mustExist resolves a path that has to exist.
 func (r *resolver) mustExist(f Field, do, asked, base string) (Path, bool) {
 	p, why := r.follow(f, do, asked, base)
 	if why == "" && !p.Exists && !r.inJob(p.Abs) {
@@ -63,7 +60,7 @@ func (r *resolver) mustExist(f Field, do, asked, base string) (Path, bool) {
 	return p, true
 }
 
-// missing says what is not there, and by which link one came to it.
+// missing returns the error about a path that does not exist, with the link that led to it.
 func missing(p Path) string {
 	why := odd(p.Abs) + " does not exist"
 	if n := len(p.Links); n > 0 && p.Real != p.Abs {
@@ -102,7 +99,7 @@ func (r *resolver) workingDir() {
 	}
 }
 
-// implied is p as something that no field names.
+// implied returns p as a path that no field names.
 func implied(p Path) Path {
 	p.Field, p.At = "", ""
 	return p
@@ -125,8 +122,8 @@ func (r *resolver) files() {
 			r.out.Read = append(r.out.Read, p)
 		}
 	}
-	// The working directory is in view where a document says something of it; the
-	// directory that sbx happens to be started in is not.
+	// The working directory is in view if a document names it or implies it; the directory in which
+	// sbx happens to be started is not.
 	named := r.out.AccessMode == ReadOnly || r.spec.WorkingDir.Set && r.out.AccessMode != WorkspaceWrite
 	if named && !r.in.unseenCwd && r.out.Visible && r.out.Job == nil && r.out.Root.Abs == "" && r.out.WorkingDir.Exists {
 		r.out.Read = append(r.out.Read, implied(r.out.WorkingDir))
@@ -146,15 +143,15 @@ func (r *resolver) files() {
 
 func item(f Field, i int) Field { return f + "[" + Field(strconv.Itoa(i)) + "]" }
 
-// write resolves what may be written. What is missing must lie inside a directory
-// that is there and may be written, so those come first.
+// write resolves the writable paths. A path that does not exist must lie in a writable directory that
+// does, so existing paths come first.
 func (r *resolver) write(asked []string) {
 	out := &r.out
 	if !r.spec.downgraded() {
 		switch {
-		case out.Job != nil: // /work and /output are no paths of the host
+		case out.Job != nil: // /work and /output are not host paths
 		case out.AccessMode == WorkspaceWrite && out.WorkingDir.Real == "/" && !r.spec.WorkingDir.Set:
-			// Where containers and services begin: nobody asked for all of the host.
+			// Containers and services start in /; nobody asked to make the whole host writable.
 			r.note("access_mode", "the current directory is /, which is not a workspace: only paths in filesystem.write can be written")
 		case out.AccessMode == WorkspaceWrite:
 			out.Write = append(out.Write, out.WorkingDir)
@@ -189,7 +186,7 @@ func (r *resolver) write(asked []string) {
 	for _, p := range absent {
 		if !r.insideWritable(p) {
 			help := "create it first, or name a directory above it that exists"
-			if strings.HasPrefix(p.Abs, "/dev/") { // where neither can be done
+			if strings.HasPrefix(p.Abs, "/dev/") { // there one can do neither
 				help = "name a device that the host has"
 			}
 			r.refuse(p.Field, "write "+odd(p.Asked), missing(p)+", and no writable directory holds it", help)
@@ -202,17 +199,16 @@ func (r *resolver) write(asked []string) {
 // InWrite reports whether p is an entry of filesystem.write.
 func (p *Path) InWrite() bool { return strings.HasPrefix(string(p.Field), "filesystem.write") }
 
-// keepReading keeps in view what readonly takes out of filesystem.write.
+// keepReading keeps a path of filesystem.write readable that readonly makes read-only.
 func (r *resolver) keepReading(p Path) {
 	r.note(p.Field, "it may only be read: readonly is true")
-	r.out.Earlier = append(r.out.Earlier, p.Real) // where it was not
+	r.out.Earlier = append(r.out.Earlier, p.Real) // it might have been writable before
 	if r.out.Visible && p.Exists {
 		r.out.Read = append(r.out.Read, p)
 	}
 }
 
-// insideWritable tells whether p, which does not exist, would come into being
-// in a directory that may be written.
+// insideWritable reports whether p, which does not exist, lies in a writable directory.
 func (r *resolver) insideWritable(p Path) bool {
 	for _, w := range r.out.Write {
 		if w.Exists && w.IsDir && under(p.Real, w.Real) {
@@ -267,9 +263,8 @@ func (r *resolver) mount(f Field, m Mount) {
 	r.out.Mounts = append(r.out.Mounts, at)
 }
 
-// HomeDir is the directory that "~" stands for: HOME where that is an absolute
-// path of a directory that exists, else what the password file says. It is ""
-// where neither says anything.
+// HomeDir returns the directory that "~" stands for: HOME if it is the absolute path of an existing
+// directory, or else the home directory of the password file; "" if neither is known.
 func HomeDir(environ []string, passwdHome func() string, p Paths) string {
 	i := slices.IndexFunc(environ, func(v string) bool { return strings.HasPrefix(v, "HOME=") })
 	if i >= 0 {

@@ -25,8 +25,8 @@ func (r *resolver) workshop() {
 	}
 }
 
-// inWorkshop refuses a path of a workshop's file that lies outside of the
-// directory that the file is in. A spec may name any.
+// inWorkshop rejects a path of a workshop's file that lies outside the directory of the file. Other
+// specs may name any path.
 func (r *resolver) inWorkshop(p Path) bool {
 	if k := r.spec.Source.Kind; k != WorkshopFile && k != OldWorkerFile {
 		return true
@@ -45,10 +45,10 @@ func (r *resolver) inWorkshop(p Path) bool {
 	return false
 }
 
-// OrphanWhy is why a restrict that counts from nothing cannot be held.
+// OrphanWhy is the error of a restrict without a workshop.
 const OrphanWhy = "it declares restrictions and has no parent sandbox"
 
-// orphan is a restrict that counts from nothing.
+// orphan handles a restrict without a workshop.
 func (r *resolver) orphan() {
 	if r.spec.Source.Kind == WorkshopFile {
 		r.note("restrict", "the workshop has no sandbox: there are no files but @system")
@@ -88,7 +88,7 @@ func (r *resolver) restrict(root Path, asked string) {
 
 const subtreeHelp = "name a directory that lies in it"
 
-// LeavesRoot tells whether p goes above where it starts, be it for a moment.
+// LeavesRoot reports whether p goes above its start, even if it comes back.
 func LeavesRoot(p string) bool {
 	depth := 0
 	for part := range strings.SplitSeq(p, "/") {
@@ -105,8 +105,8 @@ func LeavesRoot(p string) bool {
 	return false
 }
 
-// restricted refuses what would open more of the workshop's tree than restrict
-// leaves, and a working directory outside of it.
+// restricted rejects entries that would open more of the workshop's tree than restrict leaves, and a
+// working directory outside of it.
 func (r *resolver) restricted() {
 	if r.spec.Source.Kind == OldWorkerFile {
 		for _, p := range slices.Concat(r.out.Read, r.out.Write) {

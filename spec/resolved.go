@@ -15,17 +15,17 @@ type Resolved struct {
 	Spec *SandboxSpec
 	in   Inputs // with which it was resolved
 
-	AccessMode AccessMode // AccessUnset when no document sets it
-	Home       string     // absolute; "" when the caller has none
-	WorkingDir Path       // where the command starts, but for Start; always set
-	// start is where it starts instead: inside another sandbox, whose workspace a
-	// document inherits that says nothing of it. "" for WorkingDir.
+	AccessMode AccessMode // AccessUnset if no document sets it
+	Home       string     // absolute; "" if the caller has none
+	WorkingDir Path       // where the command starts, unless start is set
+	// start is where the command starts instead of WorkingDir: inside another sandbox, if the
+	// document inherits the outer workspace. "" for WorkingDir.
 	start string
-	// listed tells that a document below the workshop's lists what may be written, and
-	// the workshop's tree is not in the list.
+	// listed is true if a document that narrows the workshop's has a list of writable paths without
+	// the workshop's tree.
 	listed bool
-	// bounds are what those of the documents leave that no line of a spec widens:
-	// profiles, a workshop's and its workers'.
+	// bounds are the documents that a spec cannot widen, with what they leave: profiles and the
+	// files of a workshop and its workers.
 	bounds []bound
 
 	// Confined is true when nothing but private directories, explicit mounts and
@@ -126,8 +126,8 @@ func (r *Resolved) Start() string {
 	return r.WorkingDir.Real
 }
 
-// WritesWorkDir tells whether the working directory is among what may be written
-// as itself, not only as part of a larger directory.
+// WritesWorkDir reports whether the working directory is itself a writable path, not only a part of
+// one.
 func (r *Resolved) WritesWorkDir() bool {
 	for i := range r.Write {
 		if w := &r.Write[i]; w.Exists && w.IsDir && w.Real == r.WorkingDir.Real {

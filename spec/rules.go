@@ -8,9 +8,7 @@ import (
 	"sbx/internal/reach"
 )
 
-// The rules of strings. Each answers why a string is refused, what was
-// probably meant and what would help; why is "" where it is fine. schema.json
-// says the same in patterns.
+// The rules of strings (decode.Rule). schema.json has the same rules as patterns.
 
 // TextRule is the rule of a string that is passed to the kernel.
 func TextRule(s string) (why, meant, help string) {
@@ -47,7 +45,7 @@ func homeMeant(s string) string {
 // Anywhere begins an item of filesystem.write or hide that is a name at any depth.
 const Anywhere = "**/"
 
-// System stands in filesystem.read for what a program needs to start.
+// System stands in filesystem.read for the files that programs need to start.
 const System = "@system"
 
 // ListedPathRule is the rule of a path in a list of filesystem: globs are not allowed.
@@ -61,8 +59,7 @@ func ListedPathRule(s string) (why, meant, help string) {
 	return "", "", ""
 }
 
-// Spelled is a path as a list of filesystem has it; ok is false where no document can
-// name it.
+// Spelled returns a path as an item of a list of filesystem; ok is false if no document can name it.
 func Spelled(path string) (named string, ok bool) {
 	if path != "" && (path[0] == '@' || path[0] == '~') {
 		path = "./" + path

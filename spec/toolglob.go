@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// A pattern becomes globs: lists of characters and stars, one of which must
-// match the whole of a text. That one covers another is decided by matching the
-// other one's text with its stars left in it as characters that no literal
-// equals: since a star may stand for a character that is in neither pattern,
-// that is the only way to cover it.
+// A pattern is compiled to globs: lists of characters and stars, one of which must match a whole text.
+// Whether one glob covers another is decided by matching the other glob as a text, in which its stars
+// are characters that equal no literal: since a star may stand for a character that occurs in neither
+// pattern, only a star can cover it.
 
 // The marks stand above Unicode's last character.
 const (
@@ -27,7 +26,7 @@ func (gs globs) matches(text string) bool {
 	return slices.ContainsFunc(gs, func(g glob) bool { return g.match(r) })
 }
 
-// cover tells whether each of others is covered by one of gs.
+// cover reports whether each of others is covered by one of gs.
 func (gs globs) cover(others globs) bool {
 	for _, other := range others {
 		covered := false
@@ -41,7 +40,7 @@ func (gs globs) cover(others globs) bool {
 	return true
 }
 
-// match walks the text with all places of the glob that it may be at.
+// match reads the text and keeps track of all positions in the glob that are possible so far.
 func (g glob) match(text []rune) bool {
 	here, next := make([]bool, len(g)+1), make([]bool, len(g)+1)
 	g.reach(here, 0)
@@ -67,7 +66,7 @@ func (g glob) match(text []rune) bool {
 	return here[len(g)]
 }
 
-// reach marks a place, and those behind stars that stand for nothing.
+// reach marks position i, and the positions after stars that may match nothing.
 func (g glob) reach(at []bool, i int) {
 	for at[i] = true; i < len(g) && (g[i] == starAll || g[i] == starSegment); {
 		i++
@@ -75,8 +74,8 @@ func (g glob) reach(at []bool, i int) {
 	}
 }
 
-// takes tells whether one piece of a glob stands for the character c, which is
-// a star where another glob is the text.
+// takes reports whether a piece of a glob matches the character c, which is a star if the text is
+// another glob.
 func takes(piece, c rune) bool {
 	switch piece {
 	case starAll:
@@ -89,7 +88,7 @@ func takes(piece, c rune) bool {
 	return piece == c
 }
 
-// globs is what the rule means.
+// globs returns the globs of the rule.
 func (t Tool) globs(at Place) globs {
 	switch t.kind() {
 	case shellTarget:
@@ -102,7 +101,7 @@ func (t Tool) globs(at Place) globs {
 	return wild(t.Rule)
 }
 
-// wild is a text in which * stands for any characters.
+// wild returns the globs of a text in which * stands for any characters.
 func wild(s string) globs {
 	var g glob
 	for _, c := range s {
@@ -114,7 +113,7 @@ func wild(s string) globs {
 	return globs{g}
 }
 
-// commandGlobs is the rule of a shell's tool.
+// commandGlobs returns the globs of a rule for commands.
 func commandGlobs(rule string) globs {
 	rule = strings.Join(strings.Fields(rule), " ")
 	if prefix, ok := strings.CutSuffix(rule, ":*"); ok && prefix != "" {
@@ -140,11 +139,11 @@ func commandGlobs(rule string) globs {
 	return globs{g}
 }
 
-// maxForks bounds how many "**/" of a path are read as both some directories and
-// none; further ones stand for some.
+// maxForks limits how many "**/" of a path stand for any number of directories; further ones do not
+// stand for none.
 const maxForks = 4
 
-// pathGlobs is the rule of a tool of files.
+// pathGlobs returns the globs of a rule for files.
 func pathGlobs(rule string, at Place) globs {
 	folder := strings.TrimSuffix(rule, "/")
 	switch {
@@ -189,7 +188,7 @@ func pathGlobs(rule string, at Place) globs {
 			all[j] = append(all[j], c)
 		}
 	}
-	for _, g := range all { // and what is beneath
+	for _, g := range all { // and the paths under them
 		all = append(all, append(append(glob(nil), g...), '/', starAll))
 	}
 	return all

@@ -34,7 +34,7 @@ type Tool struct {
 	Rule string // "" for every call
 }
 
-// ParseTool reads a pattern; ok is false for what a spec could not hold.
+// ParseTool reads a pattern; ok is false if it is invalid.
 func ParseTool(s string) (t Tool, ok bool) {
 	if why, _, _ := ToolRule(s); why != "" {
 		return Tool{}, false
@@ -47,7 +47,7 @@ func ParseTool(s string) (t Tool, ok bool) {
 	return Tool{Name: name, Rule: rule}, true
 }
 
-// String is the pattern.
+// String returns the pattern.
 func (t Tool) String() string {
 	if t.Rule == "" {
 		return t.Name
@@ -55,11 +55,10 @@ func (t Tool) String() string {
 	return t.Name + "(" + t.Rule + ")"
 }
 
-// Place is what paths in rules count from; absolute, without a slash at the end.
+// Place has the directories from which paths in rules count; absolute, without a trailing slash.
 type Place struct{ Dir, Home string }
 
-// Names tells whether the pattern is about the tool called name, in Claude's
-// words or in the agent's own.
+// Names reports whether the pattern is about the tool called name, by Claude's or the agent's name.
 func (t Tool) Names(name string) bool {
 	switch {
 	case strings.Contains(t.Name, "*"):
@@ -70,14 +69,13 @@ func (t Tool) Names(name string) bool {
 	return mcpServer(t.Name) && strings.HasPrefix(name, t.Name+"__")
 }
 
-// Matches tells whether a call of a tool that the pattern names is one of those
-// it is about, by the call's target: one command without operators, an absolute
-// path, a URL, a word.
+// Matches reports whether the pattern, which names the called tool, matches the target of the call: one
+// command without operators, an absolute path, a URL, or a word.
 func (t Tool) Matches(target string, at Place) bool {
 	return t.Rule == "" || t.globs(at).matches(t.subject(target))
 }
 
-// subject is the part of a target that the rule is held against.
+// subject returns the part of a target that the rule is compared with.
 func (t Tool) subject(target string) string {
 	if t.kind() == urlTarget && strings.HasPrefix(t.Rule, "domain:") {
 		return "domain:" + urlHost(target)
@@ -85,9 +83,8 @@ func (t Tool) subject(target string) string {
 	return target
 }
 
-// Covers tells whether every call that u is about is one that t is about. It
-// is exact for names, commands and words; for paths it may be false where a
-// closer look would say true, never the other way round.
+// Covers reports whether t matches every call that u matches. It is exact for names, commands and
+// words; for paths it may return false although t covers u, but never the other way round.
 func (t Tool) Covers(u Tool) bool {
 	if !t.coversName(u) {
 		return false
@@ -95,11 +92,11 @@ func (t Tool) Covers(u Tool) bool {
 	if t.Rule == "" {
 		return true
 	}
-	// A rule means what its tool makes of it, so both must be of one kind.
+	// The meaning of a rule depends on the kind of tool, so both must be of the same kind.
 	if u.Rule == "" || t.kind() != u.kind() || strings.Contains(u.Name, "*") {
 		return false
 	}
-	// Where the directories lie does not matter, only that they are the same ones.
+	// The places of the directories do not matter, only that they are the same for both.
 	at := Place{Dir: "\x01", Home: "\x02"}
 	return t.globs(at).cover(u.globs(at))
 }
@@ -114,13 +111,13 @@ func (t Tool) coversName(u Tool) bool {
 	return strings.Contains(t.Name, "*") && wild(t.Name).cover(wild(u.Name))
 }
 
-// mcpServer tells whether a name is mcp__SERVER.
+// mcpServer reports whether a name is mcp__SERVER.
 func mcpServer(name string) bool {
 	server, ok := strings.CutPrefix(name, "mcp__")
 	return ok && server != "" && !strings.Contains(server, "__") && !strings.Contains(server, "*")
 }
 
-// mainName is the one of Claude's names for a tool that the table leads.
+// mainName returns the first of Claude's names for a tool in the table.
 func mainName(name string) string {
 	for i := range agentTools {
 		if slices.Contains(agentTools[i].claude, name) {
@@ -130,7 +127,7 @@ func mainName(name string) string {
 	return name
 }
 
-// alsoCalled is all of Claude's names for the tool, name itself first.
+// alsoCalled returns all of Claude's names for the tool, name itself first.
 func alsoCalled(name string) []string {
 	names := []string{name}
 	for i := range agentTools {
@@ -141,7 +138,7 @@ func alsoCalled(name string) []string {
 	return names
 }
 
-// targetKind is what a tool's target is.
+// targetKind is the kind of a tool's target.
 type targetKind uint8
 
 const (
@@ -160,7 +157,7 @@ var targetKinds = []struct {
 	{urlTarget, []string{"WebFetch"}},
 }
 
-// kind is what the tool's target is, whichever agent's word its name is.
+// kind returns the kind of the tool's target, by any agent's name of the tool.
 func (t Tool) kind() targetKind {
 	for _, k := range targetKinds {
 		for _, tool := range k.tools {
@@ -177,7 +174,7 @@ func (t Tool) kind() targetKind {
 	return wordTarget
 }
 
-// urlHost is the host of a URL in lower case, "" where there is none.
+// urlHost returns the host of a URL in lower case; "" if there is none.
 func urlHost(url string) string {
 	_, rest, ok := strings.Cut(url, "://")
 	if !ok {

@@ -12,16 +12,16 @@ type Trees struct {
 	docs  []*SandboxSpec
 	all   []treeAt
 	home  string // links resolved
-	known bool   // all is gathered, which only a link on the way asks for
+	known bool   // gather has run; it runs only once a link makes it necessary
 }
 
-// treeAt is one of them, links resolved.
+// treeAt is a tree with links resolved.
 type treeAt struct {
 	Path
-	written bool // by what a document asks for, so that a link may lead there
-	above   bool // a repository that another tree lies in
-	beside  bool // only since a document lies there
-	led     bool // by a link in another tree: that it holds that link, as a directory above does, says nothing
+	written bool // a document makes it writable, so that a link may lead there
+	above   bool // a repository that contains another tree
+	beside  bool // it counts only because a document lies there
+	led     bool // a link in another tree leads to it; it does not matter whether it contains that link
 }
 
 // TreesOf returns the current directory, the directories of the documents, the working
@@ -33,7 +33,7 @@ func TreesOf(in Inputs, docs ...*SandboxSpec) Trees {
 	return Trees{in: in, docs: docs}
 }
 
-// gather finds the trees.
+// gather collects the trees.
 func (t *Trees) gather() {
 	in := &t.in
 	t.known, t.home = true, in.Home
@@ -59,7 +59,7 @@ func (t *Trees) gather() {
 		base = t.addDocument(d, base)
 	}
 	t.addAbove()
-	for i := range t.all { // where a planted link leads, nobody has asked for
+	for i := range t.all { // no document asked for the target of a planted link
 		a := &t.all[i]
 		a.led = slices.ContainsFunc(a.Links, func(l Link) bool {
 			return t.holding(l.Path, func(o *treeAt) bool { return o.Real != a.Real && o.Real != l.Path })
@@ -68,8 +68,8 @@ func (t *Trees) gather() {
 	}
 }
 
-// addDocument adds what a document asks for. Relative paths of a document count
-// from its own working directory or, without one, from base; of the next one too.
+// addDocument adds the trees of a document. Its relative paths count from its own working directory
+// or, without one, from base. It returns the base of the next document.
 func (t *Trees) addDocument(d *SandboxSpec, base string) string {
 	from := d.Source.folder(&t.in)
 	t.add(from, "/", treeAt{beside: true})
@@ -103,7 +103,7 @@ func (t *Trees) addDocument(d *SandboxSpec, base string) string {
 	return base
 }
 
-// add adds a directory, if it is one, as what it is, and gives its absolute path.
+// add adds path if it is a directory, and returns its absolute path.
 func (t *Trees) add(path, base string, as treeAt) string {
 	p := placer{home: t.in.Home}
 	abs := p.absolute(path, base)
@@ -142,9 +142,9 @@ func (t *Trees) Follow(abs string) (Path, *Problem) {
 	return p, nil
 }
 
-// Holds tells whether a command may have made what an absolute path leads to, or chosen
-// where it leads: that lies in one of the trees, or a link on the way does. The directory of
-// a document is none of them here: who writes there can have the document say anything.
+// Holds reports whether an earlier command may have created the file at an absolute path, or a link
+// on the way to it: whether one of them lies in one of the trees. The directory of a document does not
+// count here: whoever can write there can change the document itself.
 func (t *Trees) Holds(abs string) bool {
 	if !t.known {
 		t.gather()
@@ -169,7 +169,7 @@ func (t *Trees) planted(p *Path) (links []*Link) {
 	return links
 }
 
-// holding tells whether one of the trees that hold path is such a one.
+// holding reports whether is returns true for one of the trees that contain path.
 func (t *Trees) holding(path string, is func(*treeAt) bool) bool {
 	for i := range t.all {
 		if a := &t.all[i]; under(path, a.Real) && is(a) {
@@ -179,10 +179,10 @@ func (t *Trees) holding(path string, is func(*treeAt) bool) bool {
 	return false
 }
 
-// astray tells why p is not followed; "" where it is. A planted link may lead to
-// where the documents have the command write. From a tree that they do not have it
-// write it may lead to what lies in the same one; the repository around a tree is not
-// the same. It opens nothing that is opened by its own name alone.
+// astray returns why p must not be followed; "" if it may. A planted link may lead to a tree that the
+// documents make writable. If it lies in another tree, it may also lead to files of the same tree,
+// to which the repository around it does not belong. It never opens files that only their own name
+// opens.
 func (t *Trees) astray(p *Path) (why, help string) {
 	written := func(a *treeAt) bool { return a.written }
 	for _, l := range t.planted(p) {
@@ -201,8 +201,8 @@ func (t *Trees) astray(p *Path) (why, help string) {
 	return "", ""
 }
 
-// kept tells whether a path is kept from commands that may reach what lies around
-// it: a secret, or a protected name of one of the trees.
+// kept reports whether a path is a secret, or a protected name of one of the trees: only its own name
+// opens it.
 func (t *Trees) kept(real string) bool {
 	lists := &t.in.Lists
 	if lists.Secret != nil && (lists.Secret(real, t.in.Home) || lists.Secret(real, t.home)) {

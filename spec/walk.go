@@ -9,10 +9,9 @@ import (
 // maxLinks is how many links the kernel follows in one path (path_resolution(7)).
 const maxLinks = 40
 
-// resolvePath follows p, an absolute path, as the kernel would: links are
-// followed wherever they stand, ".." goes up from where a link led, and a
-// trailing slash wants a directory. A path that ends in nothing is no error:
-// Exists is false and Real is where it would be.
+// resolvePath follows the absolute path p as the kernel does: it follows links in all components, ".."
+// is the parent of a link's target, and a trailing slash requires a directory. A path that does not
+// exist is not an error: Exists is false and Real is the path at which it would be.
 func resolvePath(paths Paths, p string) (Path, error) {
 	w := walker{paths: paths, real: "/", abs: "/", isDir: true}
 	w.push(p, true)
@@ -26,14 +25,14 @@ func resolvePath(paths Paths, p string) (Path, error) {
 	return Path{Abs: w.abs, Real: w.real, Links: w.links, Exists: !w.missing, IsDir: !w.missing && w.isDir}, nil
 }
 
-// part is one component still to go.
+// walkPart is a component that is still to be resolved.
 type walkPart struct {
 	name   string
-	asked  bool // of the path itself, not of a link's target
-	folder bool // something follows it: it must be a directory
+	asked  bool // it belongs to the path itself, not to a link's target
+	folder bool // it must be a directory, since another component follows
 }
 
-// walker is where a walk stands.
+// walker is the state of resolvePath.
 type walker struct {
 	paths Paths
 	todo  []walkPart // the next one last
@@ -43,12 +42,12 @@ type walker struct {
 	isDir   bool   // what real is
 	missing bool   // real does not exist
 	abs     string // as asked, links standing
-	// linked holds for every component of abs whether it is a link: ".."
-	// behind one cannot be taken textually.
+	// linked says for each component of abs whether it is a link: ".." after a link does not
+	// just remove it from the text.
 	linked []bool
 }
 
-// push puts the components of p before all that is still to go.
+// push puts the components of p before those that are still to be resolved.
 func (w *walker) push(p string, asked bool) {
 	more := len(w.todo) > 0
 	parts := strings.Split(p, "/")
@@ -92,8 +91,7 @@ func (w *walker) step(part walkPart) error {
 	return nil
 }
 
-// up goes to the directory above. What is missing has none: "missing/.." is
-// ENOENT to the kernel too.
+// up goes to the parent directory. As for the kernel, "missing/.." does not exist.
 func (w *walker) up(asked bool) error {
 	if w.missing {
 		return NoEntry
@@ -125,7 +123,7 @@ func (w *walker) follow(at string, part walkPart) error {
 	if err != nil {
 		return err
 	}
-	if target == "" { // symlink(2) makes none; some file systems hold one
+	if target == "" { // symlink(2) cannot create it, but some file systems have it
 		return NoEntry
 	}
 	w.links = append(w.links, Link{Path: at, Target: target})
@@ -136,7 +134,7 @@ func (w *walker) follow(at string, part walkPart) error {
 		w.real, w.isDir = "/", true
 	}
 	if part.folder && len(w.todo) == 0 {
-		target += "/" // what the path wants of the link it wants of its target
+		target += "/" // the link's target must be a directory too
 	}
 	w.push(target, false)
 	return nil

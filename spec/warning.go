@@ -1,13 +1,13 @@
 package spec
 
-// Warning is something to know of a document that is taken all the same.
+// Warning is a remark about a document that is valid.
 type Warning struct {
-	Field Field  // the field it concerns; "" where it is no field's
+	Field Field  // the field concerned; "" for none
 	On    string // where: "analyzer.worker:4:5"
 	Text  string // one line
 }
 
-// String is the warning on one line.
+// String returns the warning on one line.
 func (w Warning) String() string {
 	if w.On == "" {
 		return w.Text

@@ -6,21 +6,20 @@ import (
 	"sbx/spec"
 )
 
-// AgentFile is what an agent's .md file says to sbx. Its front matter belongs
-// to the agent's own program; the keys name and tools are read, and the text
-// behind it, the agent's prompt, is not.
+// AgentFile is the part of an agent's .md file that concerns sbx: the keys name and tools of its front
+// matter, which belongs to the agent's own program. The text below, the agent's prompt, is not read.
 type AgentFile struct {
 	Name string // "" where the file has none
 
-	// Tools are the patterns as written: the file is the truth for them. Absent
-	// inherits; tools without a value and an empty list are no tools at all.
+	// Tools are the patterns as written. If absent, the agent inherits its tools; tools without a
+	// value and an empty list mean no tools at all.
 	Tools spec.Opt[[]string]
 
 	Warnings []spec.Warning
-	Source   spec.Source // Root is an object of the keys above; Dir is the caller's to set
+	Source   spec.Source // Root has the keys above; the caller sets Dir
 }
 
-// DecodeAgentFile reads an agent's file. The error is a *DecodeError.
+// DecodeAgentFile reads an agent's file. The error is a *spec.DecodeError.
 func DecodeAgentFile(name string, text []byte) (*AgentFile, error) {
 	f, err := readFront(name, text)
 	if err != nil {
@@ -35,7 +34,7 @@ func DecodeAgentFile(name string, text []byte) (*AgentFile, error) {
 	return a, nil
 }
 
-// Spec is the agent file as the spec that says the same.
+// Spec returns the spec that means the same as the agent's file.
 func (a *AgentFile) Spec() *spec.SandboxSpec {
 	root := &doc.Node{Kind: doc.Object, Pos: a.Source.Root.Pos}
 	s := &spec.SandboxSpec{ToolsAllowed: a.Tools, Source: a.Source}
@@ -46,7 +45,7 @@ func (a *AgentFile) Spec() *spec.SandboxSpec {
 	return s
 }
 
-// toolsMember is tools as tools_allowed, where the file has them.
+// toolsMember returns tools as tools_allowed, with the place that they have in the file.
 func toolsMember(front *doc.Node, tools []string) doc.Member {
 	at := front.Get("tools").Pos
 	list := &doc.Node{Kind: doc.List, Pos: at}
@@ -64,8 +63,7 @@ var agentFields = []decode.Field[AgentFile]{
 	}},
 }
 
-// readTools reads a list of tools, or a line of them. An item may be a line too:
-// that is how agents read them.
+// readTools reads a list of tools, or a line of them. As agents do, it accepts a line as an item, too.
 func readTools(d *decode.Decoder, n *doc.Node) []string {
 	all := []string{}
 	add := func(item *doc.Node) {
@@ -91,9 +89,8 @@ func readTools(d *decode.Decoder, n *doc.Node) []string {
 	return all
 }
 
-// splitTools cuts a line of tools at commas and blanks, but not inside of
-// parentheses: "Read, Bash(git add:*, git commit:*)" is two. ok is false where
-// the parentheses do not match.
+// splitTools splits a line of tools at commas and blanks outside of parentheses: "Read, Bash(git add:*,
+// git commit:*)" is two. ok is false if the parentheses do not match.
 func splitTools(line string) (tools []string, ok bool) {
 	depth, from := 0, 0
 	for i := 0; i <= len(line); i++ {

@@ -8,10 +8,9 @@ import (
 	"sbx/spec"
 )
 
-// Front matter is the YAML between a first line "---" and the next such line;
-// what follows is a prompt and is not looked at. It belongs to other programs:
-// of its keys only those of frontKeys are sbx's, and the others are often no
-// YAML at all, as descriptions of agents are:
+// Front matter is the YAML between a first line "---" and the next such line; the prompt after it is not
+// read. It belongs to other programs: only the keys in frontKeys concern sbx, and the others are often
+// not even YAML, as descriptions of agents:
 //
 //	description: Use this agent when: ...
 //	<example>
@@ -22,9 +21,9 @@ import (
 // frontKeys are the keys of front matter that concern sbx.
 var frontKeys = []string{"name", "tools", "sandbox"}
 
-// front is what front matter says to sbx.
+// front is the part of front matter that concerns sbx.
 type front struct {
-	root  *doc.Node // an object of frontKeys; without members where there is none
+	root  *doc.Node // has the members of frontKeys that are set
 	start int       // where the YAML begins in the file
 	end   int       // where the line "---" behind it begins
 	warns []spec.Warning
@@ -48,7 +47,7 @@ func readFront(name string, b []byte) (front, error) {
 	return f, err
 }
 
-// find sets where the front matter begins and ends.
+// find sets start and end.
 func (f *front) find(name string, b []byte) (bool, error) {
 	s := string(b)
 	first, line, next := 0, "", 0

@@ -9,11 +9,10 @@ import (
 	"sbx/spec"
 )
 
-// Migrate gives the new form of a worker's file in the old style. All of the
-// file but its sandbox stays byte for byte; what the new form cannot say stands
-// above it in comments, and so does what the old one was. A file that is in the
-// new style comes back as it is, with a warning. The new form counts from a
-// workshop whose root is the directory that the old paths counted from.
+// Migrate converts a worker's file from the old style to the new one. It changes only the sandbox, and
+// puts the old sandbox and whatever the new form cannot express above it as comments. A file in the new
+// style is returned unchanged, with a warning. The new form assumes a workshop whose root is the
+// directory of the old relative paths.
 func Migrate(name string, text []byte) (string, []spec.Warning, error) {
 	w, err := DecodeWorker(name, text)
 	if err != nil {
@@ -50,7 +49,7 @@ type migration struct {
 	warns    []spec.Warning
 }
 
-// find sets what is replaced: the lines of the key sandbox and of its value.
+// find sets from and to: the lines of the key sandbox and its value.
 func (m *migration) find(root *doc.Node) error {
 	var at doc.Pos
 	for i := range root.Members {
@@ -71,7 +70,7 @@ func (m *migration) find(root *doc.Node) error {
 	for i = next; i < len(m.s); {
 		line, next := lineAt(m.s, i)
 		switch rest := line[indentOf(line):]; {
-		case rest == "" || rest[0] == '#': // the value's, where more of it follows
+		case rest == "" || rest[0] == '#': // part of the value only if more of it follows
 		case indentOf(line) < at.Col && rest[0] != ']' && rest[0] != '}':
 			return nil
 		default:
@@ -82,7 +81,7 @@ func (m *migration) find(root *doc.Node) error {
 	return nil
 }
 
-// narrow finds the smallest directory that holds all of the paths.
+// narrow sets restrict to the smallest directory that contains all paths.
 func (m *migration) narrow(at doc.Pos) error {
 	m.readonly = true
 	var kept []*OldPath
@@ -125,7 +124,7 @@ func (m *migration) warn(p *OldPath, what string) {
 	m.warns = append(m.warns, spec.Warning{Field: "sandbox", On: placeOf(m.name, p.Pos), Text: text})
 }
 
-// block is the new sandbox with its comments.
+// block returns the new sandbox with its comments.
 func (m *migration) block() string {
 	var b strings.Builder
 	line := func(s string) { b.WriteString(m.indent + s + m.eol) }

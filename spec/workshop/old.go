@@ -9,8 +9,8 @@ import (
 	"sbx/spec"
 )
 
-// OldSandbox is the sandbox of a worker's file in the old style: paths of the
-// worker's own, where a new file has restrict and readonly.
+// OldSandbox is the sandbox of a worker's file in the old style: it has paths of its own instead of
+// restrict and readonly.
 //
 //	sandbox:
 //	  paths:
@@ -18,9 +18,9 @@ import (
 //	    output: {root: ./output, mode: rw}
 type OldSandbox struct {
 	Paths []OldPath
-	Lost  []spec.Warning // what the file asks and nothing of sbx can hold
+	Lost  []spec.Warning // settings of the file that sbx cannot enforce
 
-	on string // where it stands
+	on string // its place
 }
 
 // OldPath is one path of an OldSandbox.
@@ -31,7 +31,7 @@ type OldPath struct {
 	Pos   doc.Pos // of Root
 }
 
-// lostWhy says why a field of an old path is lost.
+// lostWhy says why sbx does not enforce a field of an old path.
 var lostWhy = []struct{ field, why string }{
 	{"suffixes", "the kernel knows no rule by a file's suffix"},
 	{"max_file_bytes", "limits.file_size bounds what is written, wherever it is"},
@@ -40,8 +40,8 @@ var lostWhy = []struct{ field, why string }{
 	{"approval", "sbx asks nobody"},
 }
 
-// readOldSandbox reads n, which has paths. Its paths are read strictly; what else it
-// says is lost and said to be.
+// readOldSandbox reads n, which has paths. It reads the paths strictly and reports all other fields as
+// not enforced.
 func readOldSandbox(d *decode.Decoder, n *doc.Node) *OldSandbox {
 	o := &OldSandbox{on: placeOf(d.Name, n.Pos)}
 	for i := range n.Members {
@@ -94,7 +94,7 @@ func readOldPath(d *decode.Decoder, o *OldSandbox, m *doc.Member) OldPath {
 	return p
 }
 
-// lose notes what of the old style sbx cannot hold.
+// lose records a setting of the old style that sbx cannot enforce.
 func (o *OldSandbox) lose(name string, m *doc.Member, outer string) {
 	text := outer + doc.Word(doc.Cut(m.Key)) + " " + doc.Cut(string(m.Value.AppendJSON(nil, nil))) + " is not enforced"
 	for i := range lostWhy {
@@ -112,7 +112,7 @@ func (o *OldSandbox) warning() spec.Warning {
 	return spec.Warning{Field: "sandbox", On: o.on, Text: "it names paths of its own, as workers' files did once: sbx check --migrate FILE prints the new form"}
 }
 
-// Asked says in one line what the paths are: "input ./input (ro), ...".
+// Asked returns the paths on one line: "input ./input (ro), ...".
 func (o *OldSandbox) Asked() string {
 	var all []string
 	for _, p := range o.Paths {
@@ -121,10 +121,9 @@ func (o *OldSandbox) Asked() string {
 	return strings.Join(all, ", ")
 }
 
-// OldSpec is what stands in for a workshop's spec where there is none: a single
-// path is its root, several are what may be read and written. Relative ones
-// count from Source.Dir, which the caller has set, and Resolve refuses one that
-// leaves it.
+// OldSpec returns the spec that replaces a missing workshop's: a single path is its root, several are the
+// readable and writable paths. Relative paths count from Source.Dir, which the caller has set; Resolve
+// rejects paths that leave it.
 func (w *Worker) OldSpec() *spec.SandboxSpec {
 	s := &spec.SandboxSpec{Source: w.Source}
 	s.Source.Kind = spec.OldWorkerFile

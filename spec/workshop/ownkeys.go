@@ -8,15 +8,13 @@ import (
 	"sbx/spec"
 )
 
-// Files of other programs hold keys of sbx's beside keys that are not, and
-// those are often no YAML at all. So such a file is read twice at most. Where
-// it is YAML as a whole, that is what it says. Where it is not, it is cut at its
-// top-level keys, and each of sbx's own is read alone and strictly. That must
-// never lose one: a key of sbx's that is there twice, or a line that could hide
-// one, is an error.
+// Files of other programs have keys for sbx among others, whose text is often not YAML. If such a file
+// is valid YAML as a whole, sbx reads it so. Otherwise it splits the file at its top-level keys and reads
+// each of its own keys alone and strictly. It must never miss one: a duplicate of such a key, or a line
+// that could hide one, is an error.
 
-// ownKeys is the object of those members of b[start:end] that keys names.
-// Places count from the beginning of b.
+// ownKeys returns an object of those members of b[start:end] that keys names. Places count from the
+// beginning of b.
 func ownKeys(name string, b []byte, start, end int, keys []string) (*doc.Node, []spec.Warning, error) {
 	own := &doc.Node{Kind: doc.Object, Pos: doc.Pos{Line: 1, Col: 1}}
 	if contentAt(string(b[:end]), start) == end {
@@ -44,8 +42,8 @@ func ownKeys(name string, b []byte, start, end int, keys []string) (*doc.Node, [
 	return own, warns, nil
 }
 
-// keyMeant is the key that one was probably meant to be. Only what means the
-// same counts: hooks is two letters away from tools.
+// keyMeant returns the key that key was probably meant to be. Only other spellings count: hooks is just
+// two letters away from tools.
 func keyMeant(key string, keys []string) string {
 	meant := doc.Bare(key)
 	switch meant {
@@ -62,24 +60,24 @@ func keyMeant(key string, keys []string) string {
 
 func placeOf(name string, p doc.Pos) string { return (&doc.Error{Name: name, Pos: p}).On() }
 
-// parseFrom reads b[start:end] as YAML, with the places that it has in b.
+// parseFrom reads b[start:end] as YAML, with places that count in b.
 func parseFrom(name string, b []byte, start, end int) (*doc.Node, error) {
 	above := strings.Repeat("\n", doc.PosAt(b, start).Line-1)
 	return doc.ParseYAML(name, append([]byte(above), b[start:end]...))
 }
 
-// pieces reads what is no YAML as a whole.
+// pieces reads a file that is not YAML as a whole.
 type pieces struct {
 	name  string
 	b     []byte
 	keys  []string
 	whole *doc.Node
-	key   string // of the piece that is being gathered
+	key   string // the key of the current piece
 	from  int    // where it begins; -1 before the first
 }
 
-// inPieces reads b[start:end] by its top-level keys. why says where it is no
-// YAML, and stays the answer where the lines could hide a key of sbx's.
+// inPieces reads b[start:end] by its top-level keys. why is the error of reading it as a whole, which
+// inPieces returns if a line could hide a key of sbx.
 func inPieces(name string, b []byte, start, end int, keys []string, why error) (*doc.Node, error) {
 	s := string(b[:end])
 	p := pieces{name: name, b: b, keys: keys, whole: &doc.Node{Kind: doc.Object, Pos: doc.Pos{Line: 1, Col: 1}}, from: -1}
@@ -111,8 +109,8 @@ func inPieces(name string, b []byte, start, end int, keys []string, why error) (
 
 func (p *pieces) own(key string) bool { return slices.Contains(p.keys, key) }
 
-// cut ends the piece before to. Of keys that are not sbx's only those are kept
-// that may have been meant to be, and few of them.
+// cut ends the current piece at to. Of other programs' keys it keeps only a few that may be misspelled
+// keys of sbx.
 func (p *pieces) cut(to int) error {
 	const few = 16
 	own := p.own(p.key)
@@ -127,7 +125,7 @@ func (p *pieces) cut(to int) error {
 		return nil
 	}
 	if all := p.key + ": *"; p.key == "tools" && strings.TrimSpace(string(p.b[p.from:to])) == all {
-		// No YAML, and what agents take for every tool.
+		// This is not YAML, but means every tool to agents.
 		p.whole.Members = append(p.whole.Members, doc.Member{Key: p.key, KeyPos: doc.PosAt(p.b, p.from), Value: &doc.Node{Kind: doc.String, Text: "*", Pos: doc.PosAt(p.b, p.from+len(all)-1)}})
 		return nil
 	}
@@ -142,9 +140,9 @@ func (p *pieces) cut(to int) error {
 	return nil
 }
 
-// The lines of such a file, where they are looked at as text.
+// Functions that read such a file as lines of text.
 
-// lineAt is the line at i without its break, and where the next one begins.
+// lineAt returns the line at i without its line break, and the start of the next line.
 func lineAt(s string, i int) (line string, next int) {
 	end := i
 	for end < len(s) && !isBreak(s[end]) {
@@ -157,8 +155,8 @@ func lineAt(s string, i int) (line string, next int) {
 	return s[i:end], next
 }
 
-// contentAt is where the first line at or behind i begins that holds more than
-// blanks and a comment, or the end.
+// contentAt returns the start of the first line from i on that has more than blanks and a comment;
+// len(s) if there is none.
 func contentAt(s string, i int) int {
 	for i < len(s) {
 		line, next := lineAt(s, i)
@@ -175,16 +173,15 @@ func isBreak(c byte) bool { return c == '\n' || c == '\r' }
 
 func isBlank(line string) bool { return indentOf(line) == len(line) }
 
-// isDocumentMarker tells whether a line ends a YAML document or begins one.
+// isDocumentMarker reports whether a line begins or ends a YAML document.
 func isDocumentMarker(line string) bool {
 	return strings.HasPrefix(line, "---") || strings.TrimRight(line, " \t") == "..."
 }
 
-// isMarker tells whether a line is "---" and no more.
+// isMarker reports whether a line is just "---".
 func isMarker(line string) bool { return strings.TrimRight(line, " \t") == "---" }
 
-// indentOf counts the blanks that line begins with. A tab is one: YAML takes
-// none there, and says so when it reads the piece.
+// indentOf returns the number of leading blanks. A tab counts as one: the YAML reader rejects it later.
 func indentOf(line string) int {
 	i := 0
 	for i < len(line) && isWhite(line[i]) {
@@ -193,8 +190,8 @@ func indentOf(line string) int {
 	return i
 }
 
-// keyOf is the key that a line begins with, bare or in quotes. A key of sbx's
-// is one without the blank behind its colon too: it was meant.
+// keyOf returns the key at the beginning of a line, with or without quotes. A key of sbx counts even
+// without the blank after its colon.
 func keyOf(line string, keys []string) (key string, ok bool) {
 	var rest string
 	if line != "" && (line[0] == '"' || line[0] == '\'') {
@@ -217,8 +214,8 @@ func isKeyByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.'
 }
 
-// mayHideKey tells whether YAML could write a key in such a line that keyOf
-// does not see: explicit, tagged, with an anchor, merged or escaped.
+// mayHideKey reports whether a line could have a key in a form of YAML that keyOf does not recognize:
+// explicit, tagged, with an anchor, merged or escaped.
 func mayHideKey(line string) bool {
 	switch line[0] {
 	case '?', '!', '&':

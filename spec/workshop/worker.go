@@ -6,23 +6,23 @@ import (
 	"sbx/spec"
 )
 
-// Worker is what a worker's file says to sbx: front matter with name, tools and
-// sandbox above a prompt that is not looked at.
+// Worker is the part of a worker's file that concerns sbx: name, tools and sandbox in its front matter.
+// The prompt below is not read.
 type Worker struct {
 	Name     string             // "" where the file has none
 	Tools    spec.Opt[[]string] // as AgentFile.Tools
 	Restrict spec.Opt[string]   // counts from the workshop's root
 	Readonly spec.Opt[bool]
 
-	// Old is the sandbox of a file in the old style, which names paths of its
-	// own; Restrict and Readonly are then absent. nil for any other file.
+	// Old is the sandbox of a file in the old style, which names its own paths and has neither
+	// Restrict nor Readonly. nil for any other file.
 	Old *OldSandbox
 
 	Warnings []spec.Warning
-	Source   spec.Source // Root is an object of the keys above; Dir is the caller's to set
+	Source   spec.Source // Root has the keys above; the caller sets Dir
 }
 
-// DecodeWorker reads a worker's file. The error is a *DecodeError.
+// DecodeWorker reads a worker's file. The error is a *spec.DecodeError.
 func DecodeWorker(name string, text []byte) (*Worker, error) {
 	f, err := readFront(name, text)
 	if err != nil {
@@ -40,8 +40,8 @@ func DecodeWorker(name string, text []byte) (*Worker, error) {
 	return w, nil
 }
 
-// Declares lists the restrictions that the worker counts from a workshop, and
-// that are an error where there is none.
+// Declares lists the fields of the worker that are relative to a workshop, and so are an error without
+// one.
 func (w *Worker) Declares() []spec.Field {
 	var all []spec.Field
 	if w.Restrict.Set {
@@ -53,7 +53,7 @@ func (w *Worker) Declares() []spec.Field {
 	return all
 }
 
-// At tells where the file sets one of those, as "a.worker:3:21".
+// At returns the place where the file sets one of these fields, as "a.worker:3:21".
 func (w *Worker) At(f spec.Field) string {
 	if n := w.Source.Root.Get("sandbox").Get(string(f)); n != nil {
 		return placeOf(w.Source.Name, n.Pos)
@@ -61,7 +61,7 @@ func (w *Worker) At(f spec.Field) string {
 	return w.Source.Name
 }
 
-// Spec is the worker's file as the spec that says the same, but for Old.
+// Spec returns the spec that means the same as the worker's file, without Old.
 func (w *Worker) Spec() *spec.SandboxSpec {
 	s := &spec.SandboxSpec{ToolsAllowed: w.Tools, Restrict: w.Restrict, Readonly: w.Readonly, Source: w.Source}
 	root := &doc.Node{Kind: doc.Object, Pos: w.Source.Root.Pos}

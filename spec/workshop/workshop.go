@@ -9,12 +9,10 @@ import (
 // workshopKeys are the keys of a workshop's file that concern sbx.
 var workshopKeys = []string{"sandbox"}
 
-// DecodeWorkshop reads a workshop's file, workshop.yaml or
-// golem-forge.config.yaml, as the spec that says the same: of its keys only
-// sandbox counts. A workshop without a sandbox has no files but @system. The
-// caller sets Source.Dir to the directory of the file: root counts from there, and
-// Resolve refuses one that is not there or leaves it. The error is a
-// *DecodeError.
+// DecodeWorkshop reads a workshop's file, workshop.yaml or golem-forge.config.yaml, as a spec: only its
+// key sandbox counts. A workshop without a sandbox has no files except @system. The caller sets Source.Dir
+// to the directory of the file, to which root is relative; Resolve rejects a root that does not exist or
+// lies outside. The error is a *spec.DecodeError.
 func DecodeWorkshop(name string, text []byte) (*spec.SandboxSpec, []spec.Warning, error) {
 	if err := doc.Check(name, text); err != nil {
 		return nil, nil, err
@@ -41,14 +39,14 @@ func DecodeWorkshop(name string, text []byte) (*spec.SandboxSpec, []spec.Warning
 	return s, warns, nil
 }
 
-// systemOnly is filesystem.read of @system alone.
+// systemOnly returns the member filesystem with nothing but @system in its list read.
 func systemOnly(at doc.Pos) doc.Member {
 	system := &doc.Node{Kind: doc.List, Pos: at, Items: []*doc.Node{{Kind: doc.String, Pos: at, Text: spec.System}}}
 	files := &doc.Node{Kind: doc.Object, Pos: at, Members: []doc.Member{{Key: "read", KeyPos: at, Value: system}}}
 	return doc.Member{Key: "filesystem", KeyPos: at, Value: files}
 }
 
-// noPlace refuses a field that means something, but not in this file.
+// noPlace rejects a field that is valid in other files only.
 func noPlace(d *decode.Decoder, n *doc.Node, field, help string) {
 	for i := range n.Members {
 		if m := &n.Members[i]; m.Key == field && d.Err == nil {
