@@ -147,14 +147,9 @@ func (g *ground) isSecret(path string) bool {
 // opened reports whether an entry opens a secret: only one that names the secret itself, or a secret
 // directory that contains it.
 func (g *ground) opened(real string) bool {
-	for _, list := range [][]Path{g.Read, g.Write} {
-		for i := range list {
-			if n := &list[i]; n.Field != "" && under(real, n.Real) && (g.isSecret(n.Abs) || g.isSecret(n.Real) && !g.Planted(n)) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Concat(g.Read, g.Write), func(n Path) bool {
+		return n.Field != "" && under(real, n.Real) && (g.isSecret(n.Abs) || g.isSecret(n.Real) && !g.Planted(&n))
+	})
 }
 
 // unseen returns why a host path is not visible; "" if it is.

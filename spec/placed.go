@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"slices"
 	"strings"
 
 	"sbx/internal/doc"
@@ -30,14 +31,7 @@ func (r *Resolved) startsUnseen() bool {
 	if !r.Visible || r.Spec.WorkingDir.Set || r.AccessMode.Guards() || r.Root.Abs != "" {
 		return false
 	}
-	for _, list := range [][]Path{r.Read, r.Write} {
-		for i := range list {
-			if under(r.WorkingDir.Real, list[i].Real) {
-				return false
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(slices.Concat(r.Read, r.Write), func(p Path) bool { return under(r.WorkingDir.Real, p.Real) })
 }
 
 func (r *Resolved) document(each func(Field, *Node) *Node) *Node {

@@ -128,10 +128,7 @@ func (r *resolver) restricted() {
 			r.refuse(p.Field, "open "+odd(p.Asked), "restrict leaves only "+odd(sub.Abs)+" of the root", "")
 		}
 	}
-	for _, p := range r.out.Read {
-		opens(p)
-	}
-	for _, p := range r.out.Write {
+	for _, p := range slices.Concat(r.out.Read, r.out.Write) {
 		opens(p)
 	}
 	for _, m := range r.out.Mounts {

@@ -133,10 +133,8 @@ func (w *Worker) OldSpec() *spec.SandboxSpec {
 	if len(w.Old.Paths) == 1 {
 		p := &w.Old.Paths[0]
 		s.Sandbox = spec.Some(spec.Workshop{Root: spec.Some(p.Root), Readonly: spec.Some(!p.Write)})
-		readonly := &doc.Node{Kind: doc.Bool, Pos: p.Pos, Text: "false"}
-		if !p.Write {
-			readonly.Text = "true"
-		}
+		readonly := doc.Truth(!p.Write)
+		readonly.Pos = p.Pos
 		root.Members = []doc.Member{{Key: "sandbox", KeyPos: at, Value: &doc.Node{Kind: doc.Object, Pos: at, Members: []doc.Member{
 			{Key: "root", KeyPos: p.Pos, Value: &doc.Node{Kind: doc.String, Pos: p.Pos, Text: p.Root}},
 			{Key: "readonly", KeyPos: p.Pos, Value: readonly},
