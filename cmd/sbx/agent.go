@@ -140,3 +140,63 @@ func (x *execution) agentAsk() agent.Ask {
 	}
 	return ask
 }
+
+// confine finds the restrictions that the caller's flags put on the agent's own sandbox,
+// which sbx replaces, and returns them as a document that narrows the others; nil for
+// none.
+func (c *agentCommand) confine(r *spec.Resolved, inside bool) *spec.SandboxSpec {
+	a := c.agent.Agent
+	if a == 0 || !r.AccessMode.Guards() {
+		return nil
+	}
+	c.confined = agent.ConfinedBy(a, c.agentPlace(c.environ, c.home(), r.Start(), agent.ReadArgs(a, c.agent.Args(c.rest))))
+	own := &spec.SandboxSpec{Source: spec.Source{Name: a.String() + " " + c.confined.By, Dir: r.Start(), Kind: spec.AgentOptions}}
+	git := r.WorkingDir.Abs + "/.git"
+	switch {
+	case c.confined.ReadOnly:
+		own.Readonly = spec.Some(true)
+	case !c.confined.NoGit:
+		return nil
+	case r.ReadOnly, !sys.Exists(git): // if it does not exist, it cannot be created either
+		c.confined.NoGit = false
+		return nil
+	case inside || r.Root.Abs != "" || r.Job != nil || r.Spec.Filesystem.Value.Mounts.Set: // where no further mount is possible
+		return nil
+	default:
+		own.Filesystem = spec.Some(spec.Filesystem{Mounts: spec.Some([]spec.Mount{{Label: "git", Source: git, Target: git, Mode: spec.MountRO}})})
+		c.confined.NoGit = false
+	}
+	return own
+}
+
+// findServers returns the MCP servers in the agent's own configuration, as the agent will
+// find it with the environment inside and the changes of an env command in front of it.
+func (x *execution) findServers(typed agent.Typed) *agent.Servers {
+	environ := x.Resolved.Env
+front:
+	for _, word := range x.rest[:x.agent.At] {
+		switch name := word[strings.LastIndexByte(word, '/')+1:]; {
+		case strings.HasPrefix(word, "-"):
+			return &agent.Servers{Unsure: "env " + word + " in front of it may change what it reads"}
+		case strings.Contains(word, "="):
+			environ = append([]string{word}, environ...)
+		case name != "env":
+			break front // the arguments from here on are not env's
+		}
+	}
+	home := sys.Variable(environ, "HOME")
+	if !strings.HasPrefix(home, "/") {
+		home = x.home()
+	}
+	return agent.FindServers(x.agent.Agent, x.agentPlace(environ, home, x.Resolved.Start(), typed))
+}
+
+// serversAt returns the same for flags that are printed, for a start in dir.
+func (p *profiles) serversAt(dir string) *agent.Servers {
+	if dir == "" {
+		dir = p.env.In.Cwd
+	}
+	return agent.FindServers(p.agent, agent.Place{Home: p.home(), Start: dir,
+		Get:  func(name string) string { return sys.Variable(p.environ, name) },
+		Read: profile.Read, There: sys.Exists})
+}

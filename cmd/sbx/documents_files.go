@@ -128,11 +128,7 @@ func (c *documentSet) lose(f spec.Field, lost []spec.Warning) {
 func (c *typed) orphan(w *workshop.Worker) error {
 	var problems spec.Problems
 	for _, f := range w.Declares() {
-		allowed := false
-		for _, b := range c.values["best-effort"] {
-			allowed = allowed || b == "*" || b == string(f)
-		}
-		if !allowed {
+		if best := c.values["best-effort"]; !slices.Contains(best, "*") && !slices.Contains(best, string(f)) {
 			problems = append(problems, &spec.Problem{Field: f, On: w.At(f), Do: "run the worker with " + string(f),
 				Why:  "it declares restrictions and has no parent sandbox",
 				Help: "give its workshop by --workshop, or a spec by --spec"})

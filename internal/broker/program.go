@@ -3,6 +3,7 @@ package broker
 import (
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -58,12 +59,7 @@ func (w *walls) findProgram(t *document.Tool, search string) *spec.Problem {
 
 // runs reports whether the program that env runs is among the hops.
 func runs(hops []host.Hop) bool {
-	for _, h := range hops {
-		if h.How == "env runs" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(hops, func(h host.Hop) bool { return h.How == "env runs" })
 }
 
 // search returns PATH without relative directories and without those whose programs the

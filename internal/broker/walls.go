@@ -1,6 +1,8 @@
 package broker
 
 import (
+	"slices"
+
 	"sbx/internal/broker/grant"
 	"sbx/internal/broker/wire"
 	"sbx/internal/view"
@@ -15,12 +17,7 @@ type walls struct {
 
 // writable reports whether the sandbox can write a path of the host.
 func (w *walls) writable(file string) bool {
-	for _, p := range w.places(view.Write) {
-		if view.Within(file, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.places(view.Write), func(p string) bool { return view.Within(file, p) })
 }
 
 // places returns the host's directories and files that the sandbox can write (view.Write),

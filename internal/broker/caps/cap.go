@@ -2,6 +2,7 @@ package caps
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"sbx/internal/reach"
@@ -103,12 +104,7 @@ func (c Cap) Covers(other Cap) bool {
 
 // Covered reports whether one capability of the list covers c.
 func Covered(c Cap, by []Cap) bool {
-	for i := range by {
-		if by[i].Covers(c) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(by, func(b Cap) bool { return b.Covers(c) })
 }
 
 // Texts returns the capabilities as documents write them.

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"slices"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -125,11 +126,4 @@ func Each(n *doc.Node, f func(*doc.Node) *doc.Node) *doc.Node {
 }
 
 // IsPath reports whether an argument is a path that a capability names.
-func (t *Tool) IsPath(arg string) bool {
-	for _, p := range t.paths {
-		if p == arg {
-			return true
-		}
-	}
-	return false
-}
+func (t *Tool) IsPath(arg string) bool { return slices.Contains(t.paths, arg) }
