@@ -37,7 +37,7 @@ func homeFiles(t *testing.T) (secret, plain []string) {
 // rowFiles is a file for each row of a home in the table of secrets.
 func rowFiles(t *testing.T) (files []string) {
 	t.Helper()
-	text, err := os.ReadFile(moduleDir + "/wrap/secrets_table.go")
+	text, err := os.ReadFile(moduleDir + "/wrap/defaults/secrets_table.go")
 	must(t, err)
 	for _, row := range regexp.MustCompile(`\{Path: "~/([^"]*)".*`).FindAllStringSubmatch(string(text), -1) {
 		file := strings.ReplaceAll(row[1], "*", "0")

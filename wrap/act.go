@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sbx/internal/view"
+	"sbx/wrap/defaults"
 )
 
 // Act is something that the command attempts at a path of its sandbox, or of the network.
@@ -100,16 +101,16 @@ func (w *Watch) forbids(path string, k ActKind) bool {
 		return true
 	}
 	if in, ok := w.inGit(path); ok {
-		_, protected := IsProtectedInGit(in)
-		return protected || LeadsInGit(in, true) || k == ToLink && !MayLink(in)
+		_, protected := defaults.IsProtectedInGit(in)
+		return protected || defaults.LeadsInGit(in, true) || k == ToLink && !defaults.MayLink(in)
 	}
-	_, leads := LeadsToProtected(strings.TrimPrefix(path, tree+"/"))
+	_, leads := defaults.LeadsToProtected(strings.TrimPrefix(path, tree+"/"))
 	return leads && k != ToMake
 }
 
 // inGit is a path of the host relative to the innermost git directory that it is in.
 func (w *Watch) inGit(path string) (in string, ok bool) {
-	if in, ok = InGitFolder(path); ok {
+	if in, ok = defaults.InGitFolder(path); ok {
 		return in, true
 	}
 	for _, git := range w.Git {

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"sbx/spec"
+	"sbx/wrap/defaults"
 )
 
 const (
@@ -27,7 +28,7 @@ func Reading(r *spec.Resolved, path string) string {
 // one alone is of little use.
 func reading(r *spec.Resolved, path string) (lists [][]string) {
 	list, name := slices.Clip(r.Spec.Filesystem.Value.Read.Value), spelled(r, path)
-	if path != "" && r.Visible && !r.System && Lists().System(path) {
+	if path != "" && r.Visible && !r.System && defaults.Lists().System(path) {
 		lists = append(lists, append([]string{spec.System}, list...))
 	}
 	switch {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sbx/spec"
+	"sbx/wrap/defaults"
 )
 
 // Adviser finds the line of a document that would allow what was denied. It tries each
@@ -228,7 +229,7 @@ func (a *Adviser) onlyGit(dir string) (git string) {
 		if p.Path == dir || !under(p.Path, dir) {
 			continue
 		}
-		in, ok := InGitFolder(p.Path)
+		in, ok := defaults.InGitFolder(p.Path)
 		at := strings.TrimSuffix(p.Path, "/"+in)
 		if !ok || git != "" && git != at {
 			return ""

@@ -4,6 +4,7 @@ import (
 	"sbx/internal/view"
 	"sbx/seccomp"
 	"sbx/spec"
+	"sbx/wrap/defaults"
 )
 
 // Build combines a spec with a host into a Plan. It is pure: the same values
@@ -98,8 +99,8 @@ func (b *draft) notYet() {
 func (b *draft) globs() {
 	for _, g := range b.r.Globs {
 		name := g[len("**/"):]
-		_, deep := IsProtectedName("any/" + name)
-		if _, top := IsProtectedName(name); !deep && !top {
+		_, deep := defaults.IsProtectedName("any/" + name)
+		if _, top := defaults.IsProtectedName(name); !deep && !top {
 			b.problems = append(b.problems, &spec.Problem{Field: fieldWrite, On: b.r.At(fieldWrite), Do: "write " + g,
 				Why: "only protected names may be opened at any depth, and this is not one", Help: "name the directories themselves"})
 		}

@@ -6,6 +6,10 @@ import (
 	"strings"
 )
 
+// TerminalPath is what the caller's terminal is called inside besides its own name, as
+// in a container.
+const TerminalPath = "/dev/console"
+
 // ownDev tells whether path lies in the sandbox's own /dev: a disk, a terminal or
 // /dev/kvm is a way past any rule. Shared memory stays the host's where nothing
 // makes files private.

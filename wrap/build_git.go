@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sbx/spec"
+	"sbx/wrap/defaults"
 )
 
 // gitFolders are the git directories of the writable trees, sorted. A linked
@@ -47,7 +48,7 @@ func (b *guards) isProtectedInGit(path string, trees []string) bool {
 	if best == "" || !inTrees(best, trees) {
 		return false
 	}
-	_, ok := IsProtectedInGit(path[len(best)+1:])
+	_, ok := defaults.IsProtectedInGit(path[len(best)+1:])
 	return ok
 }
 

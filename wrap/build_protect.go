@@ -7,6 +7,7 @@ import (
 
 	"sbx/internal/view"
 	"sbx/spec"
+	"sbx/wrap/defaults"
 )
 
 // protect makes read-only, in the writable trees, what makes the host run
@@ -110,7 +111,7 @@ func (b *guards) openedNames() (names []string) {
 func (b *guards) isProtected(path string, trees []string) bool {
 	for _, tree := range trees {
 		if path != tree && under(path, tree) {
-			if _, ok := IsProtectedName(path[len(tree)+1:]); ok {
+			if _, ok := defaults.IsProtectedName(path[len(tree)+1:]); ok {
 				return true
 			}
 		}

@@ -5,6 +5,7 @@ import (
 
 	"sbx/internal/view"
 	"sbx/spec"
+	"sbx/wrap/defaults"
 )
 
 // Seen is what the command may do at each path, whoever holds it.
@@ -26,7 +27,7 @@ func (b *places) layCover(c *cover) {
 	}
 	why := ""
 	if c.homes {
-		why = OtherHome
+		why = defaults.OtherHome
 	}
 	for _, name := range c.hide {
 		b.lay(&item{how: itemMasked, path: c.dir + name, field: c.f, why: why})
@@ -76,7 +77,7 @@ func (b *rules) layBare() {
 func (b *guards) layNames(trees []string) {
 	for _, top := range trees {
 		b.view = b.view.WithNames(view.Names{Top: top, Because: func(rel string) (view.Cause, bool) {
-			row, ok := IsProtectedName(rel)
+			row, ok := defaults.IsProtectedName(rel)
 			path := top + "/" + rel
 			if !ok || b.allowed(path) || slices.ContainsFunc(b.h.Protected, func(p Protected) bool { return p.Shared && p.Path == path }) {
 				return view.Cause{}, false

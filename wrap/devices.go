@@ -5,38 +5,18 @@ import (
 	"strings"
 
 	"sbx/spec"
+	"sbx/wrap/defaults"
 )
-
-// openable are the devices of the host that a spec opens by writing them by name, and what
-// each gives away. Every other one stays out: a disk is all files, a terminal is a way
-// to type at the caller, /dev/mem and its like are the machine.
-var openable = [...]Row{
-	{"/dev/dri/card*", "the graphics card's display controls, and the kernel's graphics driver"},
-	{"/dev/dri/renderD*", "the graphics card, its memory and the kernel's graphics driver"},
-	{"/dev/fuse", "the kernel's FUSE protocol; a file system can be mounted by it only where mount is open"},
-	{"/dev/kvm", "virtual machines: the kernel's hypervisor is in reach, and memory that they take counts as the command's"},
-	{"/dev/nvidia*", "the graphics card, its memory and NVIDIA's kernel driver"},
-}
 
 // OpenedDevices are the devices of the host that a spec writes by name.
 func OpenedDevices(r *spec.Resolved) (opened []Found) {
 	for i := range r.Write {
 		w := &r.Write[i]
-		if why := opensTo(w.Real); why != "" && w.Field != "" && w.Field != FieldAgent && w.Exists && !w.IsDir {
+		if why := defaults.DeviceGives(w.Real); why != "" && w.Field != "" && w.Field != FieldAgent && w.Exists && !w.IsDir {
 			opened = append(opened, Found{Path: w.Real, Real: w.Real, Kind: Device, Why: why})
 		}
 	}
 	return opened
-}
-
-// opensTo is what a device gives away that may be opened; "" for any other path.
-func opensTo(path string) string {
-	for i := range openable {
-		if row := &openable[i]; parent(path) == parent(row.Path) && Matches(path, row.Path) {
-			return row.Why
-		}
-	}
-	return ""
 }
 
 // tellPresets says in the record what presets among what is written open and give away,
@@ -76,7 +56,7 @@ func (b *draft) openDevices() {
 
 // deviceField is the field that a device of the sandbox's /dev is there for.
 func deviceField(d *Found) spec.Field {
-	if opensTo(d.Path) != "" {
+	if defaults.DeviceGives(d.Path) != "" {
 		return fieldWrite
 	}
 	return FieldPrivate

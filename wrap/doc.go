@@ -8,9 +8,6 @@
 // asks the time. Equal values give equal Plans, and the golden Plans in
 // testdata/plans show them whole.
 //
-// The tables of what sandboxes hide, show and protect (Secrets, System,
-// ProtectedInGit and their like) are data with a reason in each row.
-//
 // What always holds of a Plan:
 //
 //   - Every field that the spec sets has one line in Enforcement. What cannot
@@ -22,6 +19,6 @@
 //   - Paths in Mounts are absolute with links resolved; they are opened without
 //     following a link, so that one swapped since is noticed and not followed.
 //
-// Host, BrokerAsk and Lists are API: docs/reference/go-api.md lists the names. The rest is for the
+// Host and BrokerAsk are API: docs/reference/go-api.md lists the names. The rest is for the
 // rooms above, and changes with them.
 package wrap

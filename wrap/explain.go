@@ -8,6 +8,7 @@ import (
 
 	"sbx/internal/view"
 	"sbx/spec"
+	"sbx/wrap/defaults"
 )
 
 // Refusal says what denies an act.
@@ -97,7 +98,7 @@ func ruleOf(r *spec.Resolved, g view.Grant, path string) string {
 
 // isPrivate tells whether a path lies in a directory of which each sandbox has its own.
 func isPrivate(path string) bool {
-	return slices.ContainsFunc(Lists().Private, func(dir string) bool { return under(path, dir) })
+	return slices.ContainsFunc(defaults.Lists().Private, func(dir string) bool { return under(path, dir) })
 }
 
 // Shares tells whether a path that is absent inside might be there if the sandbox showed

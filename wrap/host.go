@@ -126,6 +126,12 @@ type MountPoint struct {
 // IDRange is a range of ids mapped onto itself.
 type IDRange struct{ First, Count uint32 }
 
+// Stream is a standard stream of the caller's, and what it is open for.
+type Stream struct {
+	FD          int
+	Read, Write bool
+}
+
 // Host is every fact of machine and workspace that a Plan depends on.
 // host.Probe makes it; tests make their own.
 type Host struct {

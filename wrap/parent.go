@@ -7,6 +7,7 @@ import (
 	"sbx/internal/reach"
 	"sbx/internal/view"
 	"sbx/spec"
+	"sbx/wrap/defaults"
 )
 
 // ParentPath is where a sandbox with a private /run tells an sbx inside it what
@@ -113,7 +114,7 @@ func (b *teller) tell() {
 // isSecret tells whether a path is, or lies in, one of the default secrets of
 // the system or of any home: a root may open those of others. The command's
 // agent has its own in view.
-func (b *draft) isSecret(path string) bool { return isSecret(path, b.h.Home, b.r.Agent) }
+func (b *draft) isSecret(path string) bool { return defaults.IsSecret(path, b.h.Home, b.r.Agent) }
 
 // AppendJSON writes p as ParseParent reads it.
 func (p *Parent) AppendJSON(dst []byte) []byte {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sbx/internal/view"
+	"sbx/wrap/defaults"
 )
 
 // grantWord is a word in which an sbx inside is told what may be done at a path. What is
@@ -62,7 +63,7 @@ func (b *nesting) outerView(held *Parent) view.Tree {
 	}
 	for _, top := range held.Writable {
 		t = t.WithNames(view.Names{Top: top, Because: func(rel string) (view.Cause, bool) {
-			row, ok := IsProtectedName(rel)
+			row, ok := defaults.IsProtectedName(rel)
 			path := top + "/" + rel
 			ok = ok && !opensName(held.Allowed, path) && !slices.ContainsFunc(b.h.Protected, func(p Protected) bool { return p.Shared && p.Path == path })
 			return view.Cause{Field: outerSandbox, Why: row.Why}, ok

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"sbx/internal/dirs/dirstest"
-	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // TestSweepProperty: of a random tree that changes at random, exactly the new
@@ -55,7 +55,7 @@ func TestSweepProperty(t *testing.T) {
 			goes := false
 			for top := rel; top != "."; top = filepath.Dir(top) {
 				_, old := before[top]
-				in, git := wrap.InGitFolder(top)
+				in, git := defaults.InGitFolder(top)
 				link := git && after[top]&fs.ModeSymlink != 0
 				if !old && (match(top) || link) || link && came(top, in) {
 					goes = true

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/internal/dirs"
-	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // missing notes the directories above an absent path that are absent as well: a directory
@@ -50,7 +50,7 @@ func (s *Sweep) forbidden(path, rel string) bool {
 	}
 	in, ok := s.inGit(path)
 	if ok {
-		_, ok = wrap.IsProtectedInGit(in)
+		_, ok = defaults.IsProtectedInGit(in)
 	}
 	return ok
 }
@@ -61,14 +61,14 @@ func (s *Sweep) leads(path, rel string) bool {
 		return true
 	}
 	in, ok := s.inGit(path)
-	return ok && wrap.LeadsInGit(in, !s.Cut)
+	return ok && defaults.LeadsInGit(in, !s.Cut)
 }
 
 // Part reports whether a name, without its directory, may be part of a path that must
 // not be created.
 func (s *Sweep) Part(name string) bool {
 	s.prepare()
-	if wrap.IsProtectedPart(name) {
+	if defaults.IsProtectedPart(name) {
 		return true
 	}
 	for _, set := range []map[string]bool{s.unmade, s.toward} {

@@ -5,7 +5,7 @@ import (
 
 	"sbx/audit"
 	"sbx/internal/dirs"
-	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // Git on the host follows symbolic links when it writes its own files: a commit writes
@@ -21,14 +21,14 @@ func (s *Sweep) Links(path string) bool {
 		return false
 	}
 	in, ok := s.ofGit(path, rel)
-	return ok && !wrap.MayLink(in) && !s.allowed(path, rel)
+	return ok && !defaults.MayLink(in) && !s.allowed(path, rel)
 }
 
 // ofGit returns a path relative to the git directory around it, even one that the search at
 // launch did not find.
 func (s *Sweep) ofGit(path, rel string) (in string, ok bool) {
 	if in, ok = s.inGit(path); !ok {
-		in, ok = wrap.InGitFolder(rel)
+		in, ok = defaults.InGitFolder(rel)
 	}
 	return in, ok
 }
@@ -57,7 +57,7 @@ func (s *Sweep) link(out *audit.Swept, t *tree, fd int, rel, name string) (gone 
 // writes no text there.
 func (s *Sweep) cameAlong(t *tree, rel string) bool {
 	in, _ := s.ofGit(under(t.path, rel), rel)
-	if wrap.Beneath(in, "objects") {
+	if defaults.Beneath(in, "objects") {
 		return false
 	}
 	for in = dirOf(in); in != ""; in = dirOf(in) {
@@ -73,7 +73,7 @@ func (s *Sweep) cameAlong(t *tree, rel string) bool {
 func (s *Sweep) index(out *audit.Swept, t *tree, fd int, rel, name string) {
 	path := under(t.path, rel)
 	in, ok := s.ofGit(path, rel)
-	if !ok || wrap.MayLink(in) || s.fixed[path] || s.allowed(path, rel) {
+	if !ok || defaults.MayLink(in) || s.fixed[path] || s.allowed(path, rel) {
 		return
 	}
 	at, err := dirs.OpenBeneath(fd, name, unix.O_RDONLY|unix.O_NONBLOCK)

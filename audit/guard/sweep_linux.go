@@ -9,6 +9,7 @@ import (
 	"sbx/audit"
 	"sbx/internal/dirs"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // The bounds of the walk at the end on directories that nobody changed since the launch.
@@ -131,7 +132,7 @@ func (s *Sweep) Empty(path string) bool {
 // mayBeMade reports whether a directory, in the root of a tree or in a home directory in it,
 // commonly holds other things than protected names.
 func (s *Sweep) mayBeMade(path, rel string) bool {
-	for !wrap.MayBeMade(rel) {
+	for !defaults.MayBeMade(rel) {
 		cut := strings.IndexByte(rel, '/')
 		if cut < 0 || !s.toward[path] {
 			return false

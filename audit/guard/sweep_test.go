@@ -15,6 +15,7 @@ import (
 	"sbx/internal/dirs"
 	"sbx/internal/dirs/dirstest"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // ground is a writable tree and a run's directory for a sweep.
@@ -359,6 +360,6 @@ func BenchmarkSweepEnd(b *testing.B) {
 }
 
 func match(rel string) bool {
-	_, ok := wrap.IsProtectedName(rel)
+	_, ok := defaults.IsProtectedName(rel)
 	return ok
 }

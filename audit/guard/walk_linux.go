@@ -8,7 +8,7 @@ import (
 
 	"sbx/audit"
 	"sbx/internal/dirs"
-	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // walk goes through a tree breadth first: people and their tools use the names near the root
@@ -149,7 +149,7 @@ func (w *walk) folder(t *tree, rel string) error {
 		marks.see(e)
 		name := string(e.Name)
 		dir := e.Kind == unix.DT_DIR || e.Kind == unix.DT_UNKNOWN
-		link, index := git && (e.Kind == unix.DT_LNK || e.Kind == unix.DT_UNKNOWN), git && !seen && wrap.IsIndex(name)
+		link, index := git && (e.Kind == unix.DT_LNK || e.Kind == unix.DT_UNKNOWN), git && !seen && defaults.IsIndex(name)
 		if at := dirs.Join(rel, name); dir || link || index || w.s.forbidden(under(t.path, at), at) || e.Kind == unix.DT_LNK && w.s.leads(under(t.path, at), at) {
 			list = append(list, foundName{name, dir, link, index})
 		}

@@ -8,7 +8,7 @@ import (
 	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/spec/profile"
-	"sbx/wrap"
+	"sbx/wrap/defaults"
 	"sbx/wrap/host"
 )
 
@@ -105,7 +105,7 @@ func (c *documentSet) document(g given, cwd string) (s *spec.SandboxSpec, err er
 
 // inputs returns the inputs for resolving documents, for a start in cwd.
 func (c *documentSet) inputs(cwd string) spec.Inputs {
-	in := spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}, Lists: wrap.Lists(), Find: c.names.Find}
+	in := spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}, Lists: defaults.Lists(), Find: c.names.Find}
 	in.Learn = c.learning
 	if c.startDir != "" { // a program names it
 		if own, err := sys.Getwd(); err == nil {

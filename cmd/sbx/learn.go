@@ -10,6 +10,7 @@ import (
 	"sbx/internal/run"
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 func learnVerb() verb {
@@ -177,7 +178,7 @@ func learnedText(x *execution, argv []string, ended *run.Ended, found *run.Sugge
 
 // runLater warns about a writable path from which the host may later run code.
 func runLater(home, path string) string {
-	rows := wrap.RunLater(home, path)
+	rows := defaults.RunLater(home, path)
 	switch {
 	case len(rows) == 0:
 		return ""

@@ -8,7 +8,7 @@ import (
 	"sbx/internal/doc"
 	"sbx/internal/sys"
 	"sbx/spec"
-	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // fits refuses a tool whose own spec would let none of its calls start, and a step whose
@@ -70,7 +70,7 @@ func (w *walls) misfit(t *document.Tool, needed []caps.Cap, environ []string) st
 	if cwd == "" {
 		cwd = "/"
 	}
-	_, err := spec.Chain(docs, spec.Inputs{Home: sys.Variable(environ, "HOME"), Cwd: cwd, Environ: environ, Paths: expected{}, Lists: wrap.Lists()})
+	_, err := spec.Chain(docs, spec.Inputs{Home: sys.Variable(environ, "HOME"), Cwd: cwd, Environ: environ, Paths: expected{}, Lists: defaults.Lists()})
 	if err == nil {
 		return ""
 	}

@@ -74,7 +74,7 @@ func TestTheAPIIsWhatItsPageSays(t *testing.T) {
 // TestRoomsThatAreNoAPISaySo looks at the packages that others could import by their
 // names.
 func TestRoomsThatAreNoAPISaySo(t *testing.T) {
-	for _, dir := range []string{"audit", "dispatch", "landlock", "seccomp", "spec", "wrap", "wrap/host", "wrap/launch", "wrap/outer"} {
+	for _, dir := range []string{"audit", "dispatch", "landlock", "seccomp", "spec", "wrap", "wrap/defaults", "wrap/host", "wrap/launch", "wrap/outer"} {
 		if text := read(t, dir+"/doc.go"); !strings.Contains(text, "docs/reference/go-api.md") || !strings.Contains(text, " API") {
 			t.Errorf("%s/doc.go does not say what of it is API, by docs/reference/go-api.md", dir)
 		}

@@ -10,6 +10,7 @@ import (
 	"sbx/internal/view"
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // Edit replaces one member of a document, and says why.
@@ -198,8 +199,8 @@ func (e *editor) proc() error {
 	var masked []string
 	for _, l := range []struct {
 		at    string
-		table []wrap.Row
-	}{{"linux.maskedPaths", wrap.ProcMasked()}, {"linux.readonlyPaths", wrap.ProcReadOnly()}} {
+		table []defaults.Row
+	}{{"linux.maskedPaths", defaults.ProcMasked()}, {"linux.readonlyPaths", defaults.ProcReadOnly()}} {
 		paths := doc.Texts(at(e.c.Config, l.at))
 		for i := range l.table {
 			path := "/proc/" + l.table[i].Path

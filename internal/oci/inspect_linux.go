@@ -12,6 +12,7 @@ import (
 	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 	"sbx/wrap/host"
 )
 
@@ -79,7 +80,7 @@ func inspectFrom(c *Container, docs []*spec.SandboxSpec, facts wrap.Host) (*Seen
 	}
 	var names host.Finder
 	files := &files{places: places}
-	in := spec.Inputs{Home: home, Cwd: c.Cwd, Environ: c.Env, UID: c.UID, Paths: files, Lists: wrap.Lists(), Find: names.Find}
+	in := spec.Inputs{Home: home, Cwd: c.Cwd, Environ: c.Env, UID: c.UID, Paths: files, Lists: defaults.Lists(), Find: names.Find}
 	for _, d := range docs {
 		d.Source.Dir = c.Cwd
 	}
@@ -98,7 +99,7 @@ func inspectFrom(c *Container, docs []*spec.SandboxSpec, facts wrap.Host) (*Seen
 		}
 		return "", false
 	})
-	for _, row := range wrap.Devices() { // the runtime creates them
+	for _, row := range defaults.Devices() { // the runtime creates them
 		h.Devices = append(h.Devices, wrap.Found{Path: row.Path, Real: row.Path, Kind: wrap.Device, Why: row.Why})
 	}
 	dev, err := realOf("/dev")

@@ -8,7 +8,7 @@ import (
 
 	"sbx/internal/read"
 	"sbx/spec"
-	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // descriptors checks the descriptors that the command inherits from the caller, before
@@ -110,7 +110,7 @@ func (x *journal) isProtectedInput(fd int) (path string, is bool) {
 	// Inodes are compared and not paths, since another mount may show the same directory.
 	for end := strings.LastIndexByte(path, '/'); end > 0; end = strings.LastIndexByte(path[:end], '/') {
 		rel := path[end+1:]
-		if _, is := wrap.IsProtectedName(rel); !is {
+		if _, is := defaults.IsProtectedName(rel); !is {
 			continue
 		}
 		var dir unix.Stat_t

@@ -10,6 +10,7 @@ import (
 	"sbx/seccomp"
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 	"sbx/wrap/launch"
 )
 
@@ -40,7 +41,7 @@ func (x *guarding) note() {
 }
 
 func (x *guarding) newSweep() *guard.Sweep {
-	leads := func(rel string) bool { _, ok := wrap.LeadsToProtected(rel); return ok }
+	leads := func(rel string) bool { _, ok := defaults.LeadsToProtected(rel); return ok }
 	return &guard.Sweep{Watch: x.Plan.Watch, Held: x.held, Known: x.Host.Known(), Cut: x.Host.SearchCut != "",
 		Match: isProtected, Leads: leads, Run: x.sink.Run}
 }
@@ -151,7 +152,7 @@ func (x *guarding) noteRemoved() {
 }
 
 func isProtected(rel string) bool {
-	_, ok := wrap.IsProtectedName(rel)
+	_, ok := defaults.IsProtectedName(rel)
 	return ok
 }
 

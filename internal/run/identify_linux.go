@@ -8,7 +8,7 @@ import (
 	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/spec/agent"
-	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // Identify finds out which agent a command is, from its name or because a document says so.
@@ -72,7 +72,7 @@ func installed(path string, a spec.Agent, environ []string) bool {
 	switch {
 	case err != nil:
 		return false
-	case dir == "/", dir == "/opt", strings.HasPrefix(dir, "/opt/"), wrap.Lists().System(dir):
+	case dir == "/", dir == "/opt", strings.HasPrefix(dir, "/opt/"), defaults.Lists().System(dir):
 		return true
 	}
 	for _, on := range strings.Split(sys.Variable(environ, "PATH"), ":") {
@@ -88,7 +88,7 @@ func installed(path string, a spec.Agent, environ []string) bool {
 // sandbox shows that directory. program is the program's name or path.
 func InstalledIn(program string, environ []string) string {
 	file := programFile(program, environ)
-	if file == "" || wrap.Lists().System(file) {
+	if file == "" || defaults.Lists().System(file) {
 		return ""
 	}
 	const modules = "/node_modules"

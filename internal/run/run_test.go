@@ -15,6 +15,7 @@ import (
 	"sbx/audit/listen"
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 	"sbx/wrap/launch"
 	"sbx/wrap/launch/cgroup"
 )
@@ -41,7 +42,7 @@ func newAsked(t *testing.T, document string, argv ...string) *asked {
 		t.Fatal(err)
 	}
 	d.Source.Dir = cwd
-	in := spec.Inputs{Home: home, Cwd: cwd, Environ: []string{"PATH=/usr/bin:/bin", "HOME=" + home}, UID: os.Getuid(), Paths: spec.HostPaths{}, Lists: wrap.Lists()}
+	in := spec.Inputs{Home: home, Cwd: cwd, Environ: []string{"PATH=/usr/bin:/bin", "HOME=" + home}, UID: os.Getuid(), Paths: spec.HostPaths{}, Lists: defaults.Lists()}
 	r, err := spec.Resolve(d, in)
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"sbx/spec"
 	"sbx/spec/agent"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 	"sbx/wrap/launch"
 )
 
@@ -97,7 +98,7 @@ func (x *Started) listen(h *launch.Hooks) {
 // is the kernel's seccomp listener, root the sandbox's root directory.
 func (x *Started) listenerConfig(fd, root int) listen.Config {
 	c := listen.Config{FD: fd, Root: root, Programs: x.programs, Refused: x.refused,
-		Rules: listen.Rules{Views: x.Plan.Watch.Views, Forbids: func(string) bool { return false }, Part: wrap.IsProtectedPart,
+		Rules: listen.Rules{Views: x.Plan.Watch.Views, Forbids: func(string) bool { return false }, Part: defaults.IsProtectedPart,
 			Guards: func(string) (guard.Kind, string) { return guard.Unguarded, "" }},
 		Counts: listen.Counts{Exceeded: func() { x.stop("max_commands") }}}
 	if x.Plan.Filter.Looks {

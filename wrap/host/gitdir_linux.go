@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // gitDirNames are the kinds of the relevant names in a git directory.
@@ -15,7 +16,7 @@ type gitDirNames struct {
 }
 
 // gitNames are the names in a git directory that the search needs. Those up to "lazygit.yml"
-// are the rows of wrap.ProtectedInGit, in that table's order.
+// are the rows of defaults.ProtectedInGit, in that table's order.
 var gitNames = [...]string{"commondir", "config", "config.worktree", "gitdir", "hooks", "lazygit.yml", "HEAD", "modules", "objects", "refs", "worktrees"}
 
 func (l *gitDirNames) kind(name string) wrap.Kind {
@@ -58,7 +59,7 @@ func (s *gitSearch) readGitDir(dir string) (l gitDirNames, ok bool) {
 // configuration and no hooks of its own except config.worktree. Git runs hooks in the
 // directory top.
 func (s *gitSearch) protectGitDir(l *gitDirNames, linked bool, top string) {
-	for _, row := range wrap.ProtectedInGit() {
+	for _, row := range defaults.ProtectedInGit() {
 		kind := l.kind(row.Path)
 		path := join(l.dir, row.Path)
 		switch {

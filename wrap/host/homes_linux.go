@@ -10,6 +10,7 @@ import (
 	"sbx/internal/read"
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // maxHomes bounds the number of homes that are searched for secrets if the caller is root.
@@ -37,7 +38,7 @@ func (p *secretSearch) homes() []string {
 		case p.isShared(real) || isNeeded(real, needed):
 			own = append(own, home)
 		default:
-			f := wrap.Found{Path: real, Real: real, Kind: wrap.Dir, Why: wrap.OtherHome, Home: true}
+			f := wrap.Found{Path: real, Real: real, Kind: wrap.Dir, Why: defaults.OtherHome, Home: true}
 			if !p.inView(real) {
 				p.outOfView = append(p.outOfView, f)
 				break

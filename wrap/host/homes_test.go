@@ -7,6 +7,7 @@ import (
 
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // atHome creates the homes of a password file for root, each with secrets. The document does
@@ -67,7 +68,7 @@ func TestHomesOfOthersAreHiddenWhole(t *testing.T) {
 			}
 			s.hides(&p.h, want...)
 			for _, f := range p.h.Secrets {
-				if isHome := slices.Contains(whole, s.rel(f.Path)); f.Home != isHome || isHome && (f.Why != wrap.OtherHome || f.Kind != wrap.Dir) {
+				if isHome := slices.Contains(whole, s.rel(f.Path)); f.Home != isHome || isHome && (f.Why != defaults.OtherHome || f.Kind != wrap.Dir) {
 					t.Errorf("%+v", f)
 				}
 			}

@@ -12,6 +12,7 @@ import (
 
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 	"sbx/wrap/outer"
 )
 
@@ -91,7 +92,7 @@ func TestProbe(t *testing.T) {
 	s := newScene(t)
 	s.r.System = true
 	h := Probe(s.r)
-	if len(h.System) < 5 || len(h.Devices) < len(wrap.Devices()) || len(h.Mounts) == 0 {
+	if len(h.System) < 5 || len(h.Devices) < len(defaults.Devices()) || len(h.Mounts) == 0 {
 		t.Errorf("%d of @system, %d devices, %d mounts", len(h.System), len(h.Devices), len(h.Mounts))
 	}
 	if h.UID == 0 && (!slices.Contains(h.ProcRO, "sys") || !slices.Contains(h.ProcMask, "keys")) {

@@ -2,7 +2,7 @@ package host
 
 import (
 	"sbx/spec"
-	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // isOpened reports whether a document names a secret in filesystem.read or write,
@@ -36,7 +36,7 @@ func (p *prober) inView(path string) bool {
 		return true
 	}
 	private := false
-	for _, row := range wrap.PrivateFolders() {
+	for _, row := range defaults.PrivateFolders() {
 		private = private || within(path, row.Path)
 	}
 	if !private && !within(path, "/var/run") {

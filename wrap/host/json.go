@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // jsonList is an object or a list of a JSON text. It records whether the command is known
@@ -32,14 +32,14 @@ func (l *jsonList) isRun(key, value string) bool {
 
 // isCommandKey reports whether the value of a key is a command rather than operands.
 func isCommandKey(key string) bool {
-	return wrap.Matches(key, "*command") || wrap.Matches(key, "cmd")
+	return defaults.Matches(key, "*command") || defaults.Matches(key, "cmd")
 }
 
 // jsonStrings calls each for the strings of a JSON text that stand under one of the row's
 // keys. runs is false for operands of a program that does not run them. It only scans for
 // strings, brackets and colons: it accepts comments, trailing commas, single quotes and
 // unquoted keys, and also reports strings that no JSON reader would accept.
-func jsonStrings(n *wrap.Naming, text string, each func(value string, runs bool)) {
+func jsonStrings(n *defaults.Naming, text string, each func(value string, runs bool)) {
 	all := len(n.Keys) == 0
 	depth, within, keyed, key := 0, -1, false, ""
 	lists := []jsonList{{}}

@@ -9,6 +9,7 @@ import (
 
 	"sbx/internal/read"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // lookup finds which paths of a sorted table exist. It descends through the table's
@@ -198,7 +199,7 @@ func (l *lookup) readMatches(at openedDir, groups []rowGroup, globs []int) (ms [
 			ms = append(ms, match{i, string(name), dtype})
 		}
 		for _, i := range globs {
-			if wrap.Matches(string(name), groups[i].name) {
+			if defaults.Matches(string(name), groups[i].name) {
 				ms = append(ms, match{i, string(name), dtype})
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // Every row is in a group of its next name, once, and the groups are in the names' order.
@@ -33,7 +33,7 @@ func TestGroups(t *testing.T) {
 		}
 	}
 	var table []string
-	for _, s := range wrap.Secrets() {
+	for _, s := range defaults.Secrets() {
 		if s.Path[0] == '~' {
 			table = append(table, s.Path)
 		}

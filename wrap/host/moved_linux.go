@@ -8,12 +8,13 @@ import (
 
 	"sbx/internal/read"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // movedDirs looks for a home's secrets in the directories to which
 // environment variables move them.
-func (p *secretSearch) movedDirs(ofHome []wrap.Secret) {
-	for _, m := range wrap.MovedFolders() {
+func (p *secretSearch) movedDirs(ofHome []defaults.Secret) {
+	for _, m := range defaults.MovedFolders() {
 		dir, ok := p.env(m.Name)
 		if dir = strings.TrimRight(dir, "/"); !ok || !strings.HasPrefix(dir, "/") {
 			continue
@@ -39,7 +40,7 @@ func (p *secretSearch) movedDirs(ofHome []wrap.Secret) {
 
 // movedSecrets hides the files to which single environment variables point.
 func (p *secretSearch) movedSecrets() {
-	for _, v := range wrap.SecretVars() {
+	for _, v := range defaults.SecretVars() {
 		value, _ := p.env(v.Name)
 		for more := value != ""; more; {
 			path := value
@@ -61,7 +62,7 @@ func (p *secretSearch) movedSecrets() {
 // socketVars hides the sockets that environment variables name, and removes these
 // variables from the command's environment.
 func (p *secretSearch) socketVars() {
-	for _, row := range wrap.SocketVars() {
+	for _, row := range defaults.SocketVars() {
 		value, _ := p.env(row.Path)
 		if value == "" {
 			continue

@@ -8,6 +8,7 @@ import (
 
 	"sbx/internal/read"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // Limits on the files to which settings files may lead the search.
@@ -21,7 +22,7 @@ const (
 )
 
 // hookNaming describes scripts that git runs because of their name.
-var hookNaming = wrap.Naming{Format: wrap.Script, Why: "git runs it as a hook"}
+var hookNaming = defaults.Naming{Format: defaults.Script, Why: "git runs it as a hook"}
 
 // protectPrograms protects the programs that f names, if f is a settings file of the table, or
 // that
@@ -34,16 +35,16 @@ func (s *gitSearch) protectPrograms(top string, f *wrap.Found) {
 	}
 	rel := relative(f.Path, top)
 	depth := strings.Count(rel, "/") + 1
-	table := wrap.Namings()
+	table := defaults.Namings()
 	for i := range table {
 		n := &table[i]
 		parts := strings.SplitN(n.Path, "/", depth+1)
 		switch {
-		case len(parts) < depth || !wrap.Beneath(rel, strings.Join(parts[:depth], "/")):
+		case len(parts) < depth || !defaults.Beneath(rel, strings.Join(parts[:depth], "/")):
 		case len(parts) == depth && f.Kind == wrap.File:
 			s.protectNamedIn(n, f.Path, top, maxChain)
 		case len(parts) > depth && f.Kind == wrap.Dir:
-			for _, in := range s.p.rows([]wrap.Row{{Path: parts[depth]}}, f.Real, 0) {
+			for _, in := range s.p.rows([]defaults.Row{{Path: parts[depth]}}, f.Real, 0) {
 				s.protectNamedIn(n, in.Path, top, maxChain)
 			}
 		}
@@ -53,9 +54,9 @@ func (s *gitSearch) protectPrograms(top string, f *wrap.Found) {
 // protectNamedIn protects the programs that a settings file names, and the programs that
 // those of them run that are shell scripts. A word of the file is an absolute path, or a
 // path from top, from the file's own directory or from a directory that the file names.
-func (s *gitSearch) protectNamedIn(n *wrap.Naming, file, top string, chain int) {
+func (s *gitSearch) protectNamedIn(n *defaults.Naming, file, top string, chain int) {
 	known := file + "\x00" + n.Path + n.When
-	if slices.Contains(s.programs.read, known) || isKernelPath(file) || n.Format == wrap.Script && isBinary(file) {
+	if slices.Contains(s.programs.read, known) || isKernelPath(file) || n.Format == defaults.Script && isBinary(file) {
 		return
 	}
 	if len(s.programs.read) == maxSettings {
@@ -92,7 +93,7 @@ func (s *gitSearch) notePartial(why string) {
 // settingsFile is a settings file while its words are looked up.
 type settingsFile struct {
 	s         *gitSearch
-	row       *wrap.Naming
+	row       *defaults.Naming
 	file, top string
 	chain     int
 	dirs      []string // directories in which words are looked up
@@ -136,7 +137,7 @@ func (w *settingsFile) takePath(at resolved, runs bool) {
 			w.protect(link, wrap.Symlink)
 		}
 		if w.protect(at.path, wrap.File) && w.chain > 1 && isShellScript(at.path) {
-			next := wrap.Naming{Path: at.path, Format: wrap.Script, Why: w.row.Why}
+			next := defaults.Naming{Path: at.path, Format: defaults.Script, Why: w.row.Why}
 			w.s.protectNamedIn(&next, at.path, w.top, w.chain-1)
 		}
 	}
@@ -147,7 +148,7 @@ func (w *settingsFile) takePath(at resolved, runs bool) {
 func (w *settingsFile) protect(path string, kind wrap.Kind) bool {
 	s := w.s
 	tree := s.tree(path)
-	if tree == "" || !wrap.Takes(relative(path, tree)) {
+	if tree == "" || !defaults.Takes(relative(path, tree)) {
 		return false
 	}
 	if slices.ContainsFunc(s.items, func(p wrap.Protected) bool { return p.Path == path }) {

@@ -6,11 +6,12 @@ import (
 
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // protectInTree protects those names of the table that exist in dir.
 func (s *gitSearch) protectInTree(dir string) {
-	found := s.p.rows(wrap.ProtectedInTree(), dir, 0)
+	found := s.p.rows(defaults.ProtectedInTree(), dir, 0)
 	for _, f := range found {
 		if f.Target == "" && f.Path == f.Real {
 			s.add(f.Path, f.Kind, f.Why)
@@ -44,7 +45,7 @@ func (s *gitSearch) protectHomes() {
 // own.
 func (s *gitSearch) protectInHome(at string, bin bool) {
 	s.protectInTree(at)
-	for _, row := range wrap.ProtectedInHome() {
+	for _, row := range defaults.ProtectedInHome() {
 		name := join(at, row.Path)
 		if row.Path == "bin" && !bin || s.p.isHidden(name) {
 			continue
@@ -70,7 +71,7 @@ func (s *gitSearch) protectLocked() {
 		}
 		dir := parent(before + "*")
 		tail, in, beneath := strings.Cut(after, "/")
-		for _, f := range s.p.rows([]wrap.Row{{Path: base(before) + "*" + tail}}, dir, 0) {
+		for _, f := range s.p.rows([]defaults.Row{{Path: base(before) + "*" + tail}}, dir, 0) {
 			path := f.Path
 			if beneath {
 				path = join(path, in)

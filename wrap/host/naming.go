@@ -1,22 +1,21 @@
 package host
 
 import (
+	"sbx/wrap/defaults"
 	"strings"
-
-	"sbx/wrap"
 )
 
 // programWords calls each for the words of a settings file that may name a file. runs
 // reports that the word is executed or read as a program; otherwise the file counts only if
 // it looks like a program.
-func programWords(n *wrap.Naming, text string, each func(word string, runs bool)) {
+func programWords(n *defaults.Naming, text string, each func(word string, runs bool)) {
 	if n.When != "" && !strings.Contains(text, n.When) {
 		return
 	}
 	switch n.Format {
-	case wrap.Strings:
+	case defaults.Strings:
 		jsonStrings(n, text, func(value string, runs bool) { stringWords(value, runs, each) })
-	case wrap.Lines:
+	case defaults.Lines:
 		keyedLines(n, text, func(line string) {
 			for _, quote := range []string{`"`, `'`} {
 				for i, value := range strings.Split(line, quote) {
@@ -27,7 +26,7 @@ func programWords(n *wrap.Naming, text string, each func(word string, runs bool)
 			}
 			splitWords(line, func(word string) { each(word, true) })
 		})
-	case wrap.Script:
+	case defaults.Script:
 		scriptWords(text, false, each)
 	}
 }
@@ -53,7 +52,7 @@ func stringWords(value string, runs bool, each func(word string, runs bool)) {
 // keyedLines calls each for the lines that belong to one of the row's keys: the line of the
 // key, lines indented after it, the lines of its multi-line string, and the section of that
 // name.
-func keyedLines(n *wrap.Naming, text string, each func(line string)) {
+func keyedLines(n *defaults.Naming, text string, each func(line string)) {
 	within, section, goesOn := len(n.Keys) == 0, false, false
 	for line := range strings.SplitSeq(text, "\n") {
 		trimmed := strings.TrimLeft(line, " \t")

@@ -10,6 +10,7 @@ import (
 
 	"sbx/internal/read"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // alternatives is the directory in which Debian and Fedora keep symlinks to selectable
@@ -22,7 +23,7 @@ type systemSearch struct{ *prober }
 // optRows returns the directories that programs in /opt need, as rows of @system. They are
 // the directories /opt/NAME of entries of PATH, and of programs to which /usr/bin or
 // /usr/local/bin has a symlink. Other projects may lie next to them.
-func (p *systemSearch) optRows() (rows []wrap.Row) {
+func (p *systemSearch) optRows() (rows []defaults.Row) {
 	if !p.mayHaveEntries("/opt") {
 		return nil
 	}
@@ -56,8 +57,8 @@ func (p *systemSearch) optRows() (rows []wrap.Row) {
 	}
 	slices.Sort(trees)
 	for _, t := range trees {
-		if !slices.ContainsFunc(rows, func(r wrap.Row) bool { return within(t, r.Path) }) {
-			rows = append(rows, wrap.Row{Path: t, Why: "a program of /opt that is on PATH, or has a link in /usr/bin"})
+		if !slices.ContainsFunc(rows, func(r defaults.Row) bool { return within(t, r.Path) }) {
+			rows = append(rows, defaults.Row{Path: t, Why: "a program of /opt that is on PATH, or has a link in /usr/bin"})
 		}
 	}
 	return rows
@@ -174,7 +175,7 @@ func firstName(rel string) string {
 
 // system records the files that @system stands for on this host.
 func (p *systemSearch) system() {
-	rows := append(p.optRows(), wrap.System()...)
-	slices.SortFunc(rows, func(a, b wrap.Row) int { return strings.Compare(a.Path, b.Path) })
+	rows := append(p.optRows(), defaults.System()...)
+	slices.SortFunc(rows, func(a, b defaults.Row) int { return strings.Compare(a.Path, b.Path) })
 	p.h.System = p.rows(rows, p.root, len("/"))
 }

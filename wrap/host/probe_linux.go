@@ -6,6 +6,7 @@ import (
 	"sbx/internal/outer"
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // Probe collects every fact about the machine and the workspace that Build needs for r. It
@@ -94,7 +95,7 @@ func (p *prober) probe() wrap.Host {
 // at the targets of the Plan's mounts.
 func (p *prober) places() {
 	p.h.Paths = make(map[string]wrap.Kind, 32)
-	for _, path := range wrap.ProbedPaths() {
+	for _, path := range defaults.ProbedPaths() {
 		p.kindOf(path)
 	}
 	if p.r.Home != "" {
@@ -106,12 +107,12 @@ func (p *prober) places() {
 			p.kindOf(m.Path)
 		}
 	}
-	p.h.Keep = p.rows(wrap.RunKept(), "/run", len("/run/"))
-	p.h.Devices, p.h.Terminal = p.rows(wrap.Devices(), "/dev", len("/dev/")), terminalName()
+	p.h.Keep = p.rows(defaults.RunKept(), "/run", len("/run/"))
+	p.h.Devices, p.h.Terminal = p.rows(defaults.Devices(), "/dev", len("/dev/")), terminalName()
 	if p.r.Confined {
 		p.h.Streams = streams()
 	}
 	if p.h.UID == 0 { // nobody else can write there anyway
-		p.h.ProcRO, p.h.ProcMask = pathsOf(wrap.ProcReadOnly()), pathsOf(wrap.ProcMasked())
+		p.h.ProcRO, p.h.ProcMask = pathsOf(defaults.ProcReadOnly()), pathsOf(defaults.ProcMasked())
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"sbx/internal/read"
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // prober collects a Host.
@@ -19,7 +20,7 @@ type prober struct {
 // pathsOf returns a table's paths. For tables of /proc the launch checks which paths
 // exist, when it mounts on the new /proc: a file that a kernel module adds in between is
 // then covered too.
-func pathsOf(table []wrap.Row) []string {
+func pathsOf(table []defaults.Row) []string {
 	list := make([]string, len(table))
 	for i := range table {
 		list[i] = table[i].Path
@@ -35,7 +36,7 @@ func (p *prober) kindOf(path string) {
 
 // rows returns the rows of table that exist in the directory dir, whose path contains no
 // symlink. dir replaces the first skip bytes of the rows' paths.
-func (p *prober) rows(table []wrap.Row, dir string, skip int) (found []wrap.Found) {
+func (p *prober) rows(table []defaults.Row, dir string, skip int) (found []wrap.Found) {
 	look := lookup{dirs: &p.dirs, n: len(table), path: func(i int) string {
 		return table[i].Path[skip:]
 	}, emit: func(i int, f wrap.Found) {

@@ -5,6 +5,7 @@ import (
 
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // programs resolves the program names in the field commands along the command's PATH: to
@@ -19,7 +20,7 @@ func (p *prober) programs() {
 	for i := range p.r.Deny {
 		p.h.Deny = append(p.h.Deny, p.denied(&p.r.Deny[i])...)
 	}
-	for _, row := range wrap.Loaders() {
+	for _, row := range defaults.Loaders() {
 		if real, err := spec.Real(row.Path, spec.HostPaths{}); err == nil {
 			p.h.Loaders = append(p.h.Loaders, real)
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // protection is what a search found to protect in the writable trees.
@@ -93,7 +94,7 @@ func (g *protection) isProtectedName(path string) bool {
 	if tree == "" {
 		return false
 	}
-	_, ok := wrap.IsProtectedName(relative(path, tree))
+	_, ok := defaults.IsProtectedName(relative(path, tree))
 	return ok
 }
 

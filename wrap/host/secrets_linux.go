@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // secrets finds the default secrets that exist on this host and that the spec
 // does not open.
 func (p *secretSearch) secrets() {
-	table := wrap.Secrets()
+	table := defaults.Secrets()
 	tilde := 0
 	for tilde < len(table) && table[tilde].Path[0] == '/' {
 		tilde++

@@ -9,6 +9,7 @@ import (
 
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 func hidden(h *wrap.Host, path string) *wrap.Found {
@@ -54,7 +55,7 @@ func TestEveryRowIsFound(t *testing.T) {
 	s.file("etc/passwd", "root:x:0:0:root:/root:/bin/sh\nme:x:1000:1000::/home/me:/bin/sh\n")
 	s.r.Home = ""
 	var want []string
-	for _, row := range wrap.Secrets() {
+	for _, row := range defaults.Secrets() {
 		path := strings.ReplaceAll(row.Path, "*", "0")
 		path, home := strings.CutPrefix(path, "~/")
 		if home {
@@ -74,7 +75,7 @@ func TestEveryRowIsFound(t *testing.T) {
 func TestEveryRowOfSystemIsFound(t *testing.T) {
 	s := newScene(t)
 	var want []string
-	for _, row := range wrap.System() {
+	for _, row := range defaults.System() {
 		path := strings.TrimPrefix(strings.ReplaceAll(row.Path, "*", "0"), "/")
 		s.dir(path)
 		want = append(want, path)

@@ -5,6 +5,7 @@ import (
 
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // secretSearch finds the paths that are hidden by default.
@@ -21,7 +22,7 @@ type home struct{ path, real string }
 
 // secretRows looks for rows of the table of secrets in a directory, which
 // replaces the first skip bytes of their paths.
-func (p *secretSearch) secretRows(rows []wrap.Secret, skip int) lookup {
+func (p *secretSearch) secretRows(rows []defaults.Secret, skip int) lookup {
 	return lookup{dirs: &p.dirs, n: len(rows), path: func(i int) string {
 		return rows[i].Path[skip:]
 	}, emit: func(i int, f wrap.Found) {

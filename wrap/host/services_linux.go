@@ -7,13 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // services finds the sockets through which a command could change the host although
 // its writes are confined. It is for sandboxes without private directories and default
 // secrets, which would cover these sockets.
 func (p *prober) services() {
-	for _, row := range wrap.Services() {
+	for _, row := range defaults.Services() {
 		for _, path := range p.userPaths(row.Path) {
 			p.addService(path, row.Why)
 			if rest, ok := strings.CutPrefix(path, "/run/"); ok { // for hosts where /var/run is not a symlink to /run
@@ -21,7 +22,7 @@ func (p *prober) services() {
 			}
 		}
 	}
-	for _, row := range wrap.SocketVars() {
+	for _, row := range defaults.SocketVars() {
 		switch value, _ := p.env(row.Path); row.Path {
 		case "CONTAINER_HOST", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST":
 			p.addService(p.socketOfVar(row.Path, value), row.Why)

@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // tools finds other sandbox programs along PATH, and the files of /proc that must be named
@@ -24,7 +25,7 @@ func (p *lister) tools(wanted []string) {
 	if p.h.Paths == nil {
 		p.h.Paths = map[string]wrap.Kind{}
 	}
-	for _, name := range append(pathsOf(wrap.ProcReadOnly()), pathsOf(wrap.ProcMasked())...) {
+	for _, name := range append(pathsOf(defaults.ProcReadOnly()), pathsOf(defaults.ProcMasked())...) {
 		p.kindOf("/proc/" + name)
 	}
 }

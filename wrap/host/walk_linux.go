@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // walk searches a writable tree for repositories, the nearest first. Directories of
@@ -119,7 +120,7 @@ func isGitsOwn(b pendingDir) bool {
 
 // isTreeName reports whether name is the first part of a row of ProtectedInTree.
 func isTreeName(name []byte) bool {
-	for _, row := range wrap.ProtectedInTree() {
+	for _, row := range defaults.ProtectedInTree() {
 		if row.Path[0] != name[0] && row.Path[0] != '*' { // true for nearly every name
 			continue
 		}
@@ -222,7 +223,7 @@ func (s *gitSearch) walkModules(dir string) {
 // directory
 // of such a name may be a submodule's and is only reported.
 func (s *gitSearch) protectLeftovers(l *gitDirNames, links []string) {
-	for _, row := range wrap.ProtectedInGit() {
+	for _, row := range defaults.ProtectedInGit() {
 		switch kind := l.kind(row.Path); kind {
 		case wrap.Absent, wrap.Symlink:
 		case wrap.Dir:

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // wordsOf returns the words of programWords; "?" marks those that may not be run.
-func wordsOf(n *wrap.Naming, text string) (words []string) {
+func wordsOf(n *defaults.Naming, text string) (words []string) {
 	programWords(n, text, func(word string, runs bool) {
 		if !runs {
 			word += "?"
@@ -20,10 +20,12 @@ func wordsOf(n *wrap.Naming, text string) (words []string) {
 }
 
 func TestNamedWords(t *testing.T) {
-	row := func(f wrap.Format, keys ...string) *wrap.Naming { return &wrap.Naming{Format: f, Keys: keys} }
-	all, hooks, script := row(wrap.Strings), row(wrap.Strings, "hooks", "*Line"), row(wrap.Script)
+	row := func(f defaults.Format, keys ...string) *defaults.Naming {
+		return &defaults.Naming{Format: f, Keys: keys}
+	}
+	all, hooks, script := row(defaults.Strings), row(defaults.Strings, "hooks", "*Line"), row(defaults.Script)
 	for _, c := range []struct {
-		row  *wrap.Naming
+		row  *defaults.Naming
 		text string
 		want string // with blanks between the words
 	}{
@@ -42,7 +44,7 @@ func TestNamedWords(t *testing.T) {
 		{all, `{"a": {"args": ["x"], "command": "npx"}, "b": ["y"]}`, "x npx y"},
 		{all, `{"command": ["sh", "x"], "a": {"command": ["npx", "y", "--c=z", "k l"]}}`, "sh x npx y? z? k_l? k? l?"},
 		{all, `{"command": "bash -c", "args": ["x"]}`, "bash_-c bash? x"},
-		{row(wrap.Strings, "args"), `{"command": "npx", "args": ["x"]}, {"command": "sh", "args": ["y"]}`, "x? y"},
+		{row(defaults.Strings, "args"), `{"command": "npx", "args": ["x"]}, {"command": "sh", "args": ["y"]}`, "x? y"},
 		{all, `{"a": "${DIR}/x", "b": "--y"}`, "${DIR}/x DIR /x"},
 		{all, `{"a": "\u0061\u00e9\/\u002e"}`, "aé/."},
 		{all, `{"a": "my dir/x"}`, "my_dir/x my? dir/x?"},
@@ -58,9 +60,9 @@ func TestNamedWords(t *testing.T) {
 		{hooks, `{"hooks": [], "b": "x"}`, ""},
 		{hooks, `{"hooks" /* "n" */ : // "n"` + "\n" + `"x"}`, "x"},
 		{hooks, `{"hooks": {"a": {}, "b": "x"}, "c": "y"}`, "x"},
-		{row(wrap.Lines, "hooks"), "a = 'n'\nhooks.enter = 'x y'\n[tasks.b]\nrun = 'n'\n[[hooks.leave]]\nrun = \"z\"\nhooks = 1", "x_y hooks.enter x y hooks.leave z run z hooks 1"},
-		{row(wrap.Lines, "hooks"), "hooks = \"\"\"\nx/y\n\"\"\"\na = 'n'", "hooks x/y"},
-		{row(wrap.Lines, "lint-cmd"), "# lint-cmd: n\nlint-cmd:\n  - x\n- y\ntest: n\n", "lint-cmd x y"},
+		{row(defaults.Lines, "hooks"), "a = 'n'\nhooks.enter = 'x y'\n[tasks.b]\nrun = 'n'\n[[hooks.leave]]\nrun = \"z\"\nhooks = 1", "x_y hooks.enter x y hooks.leave z run z hooks 1"},
+		{row(defaults.Lines, "hooks"), "hooks = \"\"\"\nx/y\n\"\"\"\na = 'n'", "hooks x/y"},
+		{row(defaults.Lines, "lint-cmd"), "# lint-cmd: n\nlint-cmd:\n  - x\n- y\ntest: n\n", "lint-cmd x y"},
 		{script, "#!/bin/sh\n# ./n\n./x a/b c.d e && f/g", "./x a/b? c.d? f/g"},
 		{script, "if ! X=y exec ./x; then sh -e z; fi", "./x z"},
 		{script, `. "$(dirname "$0")/_/h"`, ".? /_/h"},
@@ -78,7 +80,7 @@ func TestNamedWords(t *testing.T) {
 			t.Errorf("%q gives\n%s, not\n%s", c.text, got, c.want)
 		}
 	}
-	if got := wordsOf(&wrap.Namings()[slices.IndexFunc(wrap.Namings(), func(n wrap.Naming) bool { return n.When != "" })], `{"command": "x"}`); got != nil {
+	if got := wordsOf(&defaults.Namings()[slices.IndexFunc(defaults.Namings(), func(n defaults.Naming) bool { return n.When != "" })], `{"command": "x"}`); got != nil {
 		t.Errorf("without what it wants: %q", got)
 	}
 }
@@ -96,10 +98,10 @@ func FuzzNamedWords(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, format := range []wrap.Format{wrap.Strings, wrap.Lines, wrap.Script} {
+		for _, format := range []defaults.Format{defaults.Strings, defaults.Lines, defaults.Script} {
 			for _, keys := range [][]string{nil, {"hooks", "*path"}} {
 				total := 0
-				programWords(&wrap.Naming{Format: format, Keys: keys}, text, func(word string, _ bool) {
+				programWords(&defaults.Naming{Format: format, Keys: keys}, text, func(word string, _ bool) {
 					if word == "" {
 						t.Errorf("%q gives an empty word", text)
 					}

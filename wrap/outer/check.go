@@ -7,6 +7,7 @@ import (
 	"sbx/internal/view"
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 	"strconv"
 )
 
@@ -138,7 +139,7 @@ func noPlace(guest string, mounts []DirMount) string {
 			return guest + " is the kernel's own"
 		}
 	}
-	lists := wrap.Lists()
+	lists := defaults.Lists()
 	if lists.System(guest) || systemBeneath(guest) {
 		return guest + " is what the system's own programs need"
 	}
@@ -152,7 +153,7 @@ func noPlace(guest string, mounts []DirMount) string {
 
 // systemBeneath tells whether a part of @system lies beneath path.
 func systemBeneath(path string) bool {
-	for _, row := range wrap.System() {
+	for _, row := range defaults.System() {
 		if view.Within(row.Path, path) {
 			return true
 		}

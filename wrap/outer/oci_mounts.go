@@ -6,6 +6,7 @@ import (
 	"sbx/internal/doc"
 	"sbx/internal/view"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // ociMounts are the mounts of a bundle, in order. Runtimes make the nodes of /dev
@@ -65,14 +66,14 @@ func (w *bundler) ociBind(n *wrap.Node, ro bool) []string {
 // ociMasked is what of /proc is hidden, ociReadOnly what is read-only: names that
 // a kernel does not have are passed over by runtimes.
 func (w *bundler) ociMasked() (paths []string) {
-	for _, row := range wrap.ProcMasked() {
+	for _, row := range defaults.ProcMasked() {
 		paths = append(paths, "/proc/"+row.Path)
 	}
 	return paths
 }
 
 func (w *bundler) ociReadOnly() (paths []string) {
-	for _, row := range wrap.ProcReadOnly() {
+	for _, row := range defaults.ProcReadOnly() {
 		if name := row.Path; name != "1" { // of sbx alone
 			paths = append(paths, "/proc/"+name)
 		}

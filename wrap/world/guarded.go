@@ -8,6 +8,7 @@ import (
 	"sbx/internal/view"
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 func (w *World) secrets(h *wrap.Host, r *spec.Resolved) {
@@ -16,7 +17,7 @@ func (w *World) secrets(h *wrap.Host, r *spec.Resolved) {
 		homes = []string{"/root", "/home/u"}
 		homes = append(homes, w.otherHomes(h, r)...)
 	}
-	for _, s := range wrap.Secrets() {
+	for _, s := range defaults.Secrets() {
 		at := []string{s.Path}
 		if rest, ok := strings.CutPrefix(s.Path, "~/"); ok {
 			at = at[:0]
@@ -48,7 +49,7 @@ next:
 				}
 			}
 		}
-		h.Secrets = append(h.Secrets, wrap.Found{Path: home, Real: home, Kind: wrap.Dir, Why: wrap.OtherHome, Home: true})
+		h.Secrets = append(h.Secrets, wrap.Found{Path: home, Real: home, Kind: wrap.Dir, Why: defaults.OtherHome, Home: true})
 	}
 	if len(h.Secrets) > wrap.FewHomes {
 		w.ListAll(h, "/home")
@@ -84,7 +85,7 @@ func (w *World) protected(h *wrap.Host, r *spec.Resolved) {
 			if path.Base(tree) == ".git" {
 				rel = ".git/" + rel
 			}
-			row, ok := wrap.IsProtectedName(rel)
+			row, ok := defaults.IsProtectedName(rel)
 			if !ok || rel == ".git" && w.Nodes[p].Kind == wrap.Dir || strings.HasSuffix(rel, "/.git") && w.Nodes[p].Kind == wrap.Dir ||
 				slices.ContainsFunc(h.Protected, func(o wrap.Protected) bool { return view.Within(p, o.Path) }) {
 				continue

@@ -8,6 +8,7 @@ import (
 	"sbx/internal/view"
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // Probed is the Host as Probe leaves it for r.
@@ -28,7 +29,7 @@ func (w *World) Probed(r *spec.Resolved) *wrap.Host {
 	}
 	w.programs(&h, r)
 	h.Paths = map[string]wrap.Kind{}
-	for _, p := range wrap.ProbedPaths() {
+	for _, p := range defaults.ProbedPaths() {
 		w.look(&h, p)
 	}
 	w.look(&h, r.Home)
@@ -39,12 +40,12 @@ func (w *World) Probed(r *spec.Resolved) *wrap.Host {
 	}
 	w.targets(&h, r)
 	w.homeLayer(&h, r)
-	h.Keep, h.Devices = w.rows(wrap.RunKept()), w.rows(wrap.Devices())
+	h.Keep, h.Devices = w.rows(defaults.RunKept()), w.rows(defaults.Devices())
 	if h.UID == 0 {
-		h.ProcRO, h.ProcMask = w.names(wrap.ProcReadOnly()), w.names(wrap.ProcMasked())
+		h.ProcRO, h.ProcMask = w.names(defaults.ProcReadOnly()), w.names(defaults.ProcMasked())
 	}
 	if r.System {
-		h.System = w.rows(wrap.System())
+		h.System = w.rows(defaults.System())
 	}
 	if r.Private {
 		w.secrets(&h, r)
@@ -150,7 +151,7 @@ func (w *World) find(p, why string) (wrap.Found, bool) {
 	return f, ok
 }
 
-func (w *World) rows(table []wrap.Row) (found []wrap.Found) {
+func (w *World) rows(table []defaults.Row) (found []wrap.Found) {
 	for _, row := range table {
 		if f, ok := w.find(row.Path, row.Why); ok {
 			found = append(found, f)
@@ -159,7 +160,7 @@ func (w *World) rows(table []wrap.Row) (found []wrap.Found) {
 	return found
 }
 
-func (w *World) names(table []wrap.Row) (names []string) {
+func (w *World) names(table []defaults.Row) (names []string) {
 	for _, row := range table {
 		if w.Nodes["/proc/"+row.Path].Kind != wrap.Absent {
 			names = append(names, row.Path)
@@ -183,7 +184,7 @@ func Named(r *spec.Resolved, p, real string) bool {
 // inView tells whether p is seen inside as far as private directories go.
 func (w *World) inView(r *spec.Resolved, p string) bool {
 	private := false
-	for _, row := range wrap.PrivateFolders() {
+	for _, row := range defaults.PrivateFolders() {
 		private = private || view.Within(p, row.Path)
 	}
 	if !r.Private || !private {

@@ -7,7 +7,7 @@ import (
 	"sbx/internal/broker/wire"
 	"sbx/internal/reach"
 	"sbx/internal/view"
-	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // Granted is what the sandbox's own spec gives.
@@ -34,7 +34,7 @@ func New(g *wire.Granted, dir string) (*Granted, error) {
 	}
 	for _, top := range g.Trees {
 		made.Tree = made.Tree.WithNames(view.Names{Top: top, Because: func(rel string) (view.Cause, bool) {
-			row, ok := wrap.IsProtectedName(rel)
+			row, ok := defaults.IsProtectedName(rel)
 			return view.Cause{Why: row.Why}, ok
 		}})
 	}

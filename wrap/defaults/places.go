@@ -1,4 +1,4 @@
-package wrap
+package defaults
 
 // Row is a line of a table: a path or name, and why it is in the table.
 type Row struct{ Path, Why string }
@@ -25,16 +25,6 @@ var runKept = [...]Row{
 	{"/run/systemd/resolve/resolv.conf", "the real name servers under systemd-resolved"},
 	{"/run/systemd/resolve/stub-resolv.conf", "/etc/resolv.conf is a link to it under systemd-resolved; the directory's sockets stay out"},
 	{"/run/wrappers", "NixOS: PATH begins with it; its set-id programs gain nothing under no_new_privs"},
-}
-
-// TerminalPath is what the caller's terminal is called inside besides its own name, as
-// in a container.
-const TerminalPath = "/dev/console"
-
-// Stream is a standard stream of the caller's, and what it is open for.
-type Stream struct {
-	FD          int
-	Read, Write bool
 }
 
 // Devices is what a private /dev holds. /dev/ptmx, /dev/pts, /dev/fd, stdin,

@@ -1,4 +1,4 @@
-package wrap
+package defaults
 
 // ProtectedInHome is what makes the host run something later by its name in a
 // home: whoever makes a home, or a directory above it, the workspace would otherwise

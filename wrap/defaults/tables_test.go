@@ -1,26 +1,26 @@
-package wrap_test
+package defaults
 
 import (
+	"flag"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-
-	"sbx/wrap"
-	"sbx/wrap/world"
 )
 
+var update = flag.Bool("update", false, "write the pages anew")
+
 // paths of every table, by the table's name.
-func tables() map[string][]wrap.Row {
-	t := map[string][]wrap.Row{
-		"run": wrap.RunKept(), "devices": wrap.Devices(), "proc read-only": wrap.ProcReadOnly(),
-		"proc masked": wrap.ProcMasked(), "system": wrap.System(), "in git": wrap.ProtectedInGit(),
-		"in tree": wrap.ProtectedInTree(), "in home": wrap.ProtectedInHome(), "private": wrap.PrivateFolders(), "loaders": wrap.Loaders(), "socket variables": wrap.SocketVars(),
-		"services": wrap.Services(),
+func tables() map[string][]Row {
+	t := map[string][]Row{
+		"run": RunKept(), "devices": Devices(), "proc read-only": ProcReadOnly(),
+		"proc masked": ProcMasked(), "system": System(), "in git": ProtectedInGit(),
+		"in tree": ProtectedInTree(), "in home": ProtectedInHome(), "private": PrivateFolders(), "loaders": Loaders(), "socket variables": SocketVars(),
+		"services": Services(),
 	}
-	for _, s := range wrap.Secrets() {
-		t["secrets"] = append(t["secrets"], wrap.Row{s.Path, s.Why})
+	for _, s := range Secrets() {
+		t["secrets"] = append(t["secrets"], Row{s.Path, s.Why})
 	}
 	return t
 }
@@ -69,7 +69,7 @@ func TestNoRowBeneathAnother(t *testing.T) {
 }
 
 func TestSecretsHoldWhatTheContractNames(t *testing.T) {
-	for _, s := range wrap.Secrets() {
+	for _, s := range Secrets() {
 		if !strings.HasPrefix(s.Path, "~/") && !strings.HasPrefix(s.Path, "/") {
 			t.Errorf("%q begins with neither ~/ nor /", s.Path)
 		}
@@ -82,12 +82,12 @@ func TestSecretsHoldWhatTheContractNames(t *testing.T) {
 		~/.bitcoin ~/.mozilla ~/.config/google-chrome ~/.bash_history ~/.zsh_history ~/.local/state/sbx
 		/etc/shadow /etc/gshadow /etc/ssh/ssh_host_*_key /etc/ssl/private /etc/kubernetes
 		/var/lib/docker /var/lib/containerd /var/lib/kubelet /boot`) {
-		if !wrap.Lists().Secret(strings.Replace(path, "~", "/home/u", 1), "/home/u") {
+		if !Lists().Secret(strings.Replace(path, "~", "/home/u", 1), "/home/u") {
 			t.Errorf("%s is missing", path)
 		}
 	}
 	for _, path := range []string{"/home/u/.claude", "/home/u/.codex/config.toml", "/home/u/.gemini/settings.json", "/home/u/.gitconfig"} {
-		if wrap.Lists().Secret(path, "/home/u") {
+		if Lists().Secret(path, "/home/u") {
 			t.Errorf("%s is no secret", path)
 		}
 	}
@@ -99,14 +99,14 @@ func TestListsSecretOfHomes(t *testing.T) {
 		"/srv/h/.ssh/id": "/srv/h", "/.ssh": "/", "/root/.aws/x": "/home/u", "/home/other/.netrc": "/home/u", "/home/U/.SSH": "/home/u/",
 		"/etc/shadow": "", "/root/.ssh": "",
 	} {
-		if !wrap.Lists().Secret(path, home) {
+		if !Lists().Secret(path, home) {
 			t.Errorf("%s is no secret to who is at home in %q", path, home)
 		}
 	}
 	for path, home := range map[string]string{
 		"/srv/h/.ssh/id": "/home/u", "/.ssh": "/home/u", "/home/other": "/home/u", "/home/u": "/home/u", "/": "/", "/srv/.ssh": "/srv/h", "/home/u/w/.ssh": "/home/u",
 	} {
-		if wrap.Lists().Secret(path, home) {
+		if Lists().Secret(path, home) {
 			t.Errorf("%s is a secret to who is at home in %q", path, home)
 		}
 	}
@@ -114,25 +114,25 @@ func TestListsSecretOfHomes(t *testing.T) {
 
 // A name is the same however its letters are written, at its beginning too.
 func TestProtectedNamesAreKnownAtAGlance(t *testing.T) {
-	for _, row := range wrap.ProtectedInTree() {
+	for _, row := range ProtectedInTree() {
 		name := strings.ReplaceAll(row.Path, "*", "x")
 		as := []string{name, strings.ToUpper(name), name + "/x", name + ". ", strings.ReplaceAll(name, "/", " /")}
 		for i := range 3 {
 			as = append(as, name[:i]+"\u00ad"+name[i:])
 		}
 		for _, rel := range as {
-			if !wrap.Beneath(rel, row.Path) {
+			if !Beneath(rel, row.Path) {
 				t.Errorf("%q is not told from its row %s", rel, row.Path)
 			}
 		}
 	}
 	for rel, pattern := range map[string]string{"a ": "a", "a./b": "a/b", "B": "b", "\u212a": "k", "x.y": "*.y", "a.b": "a*"} {
-		if !wrap.Beneath(rel, pattern) {
+		if !Beneath(rel, pattern) {
 			t.Errorf("%q is not told to be %s", rel, pattern)
 		}
 	}
 	for rel, pattern := range map[string]string{"a b": "a", "ab": "a", "a": "ab", "xy": "*.y", "": "a", "@a": "`a"} {
-		if wrap.Beneath(rel, pattern) {
+		if Beneath(rel, pattern) {
 			t.Errorf("%q is told to be %s", rel, pattern)
 		}
 	}
@@ -144,7 +144,7 @@ func TestListsHold(t *testing.T) {
 		"/home/u": true, "/home/u/.config": true, "/home/u/.config/JetBrains/IDE": true, "/home/u/.config/JetBrains/IDE/c.kdbx": true,
 		"/home/u/.config/JetBrains/IDE/options": false, "/home/u/src": false, "/": true, "/srv": false,
 	} {
-		if got := wrap.Lists().Holds(folder, "/home/u"); got != holds {
+		if got := Lists().Holds(folder, "/home/u"); got != holds {
 			t.Errorf("%s: %v", folder, got)
 		}
 	}
@@ -153,8 +153,8 @@ func TestListsHold(t *testing.T) {
 // Nothing of @system is a secret, nor is a secret beneath it but where the
 // secret is root's own and hidden there by name.
 func TestSystemShowsNoSecret(t *testing.T) {
-	for _, row := range wrap.System() {
-		for _, s := range wrap.Secrets() {
+	for _, row := range System() {
+		for _, s := range Secrets() {
 			if row.Path == s.Path || strings.HasPrefix(s.Path, row.Path+"/") || strings.HasPrefix(row.Path, s.Path+"/") {
 				t.Errorf("%q of @system and secret %q overlap", row.Path, s.Path)
 			}
@@ -177,7 +177,7 @@ func TestIsProtectedName(t *testing.T) {
 		".claude./settings\u200b.json", ".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/x", ".codex", ".gemini/settings.json",
 	}
 	for _, rel := range yes {
-		if row, ok := wrap.IsProtectedName(rel); !ok || row.Why == "" {
+		if row, ok := IsProtectedName(rel); !ok || row.Why == "" {
 			t.Errorf("%q is not protected", rel)
 		}
 	}
@@ -189,7 +189,7 @@ func TestIsProtectedName(t *testing.T) {
 		".git/modules/sub/HEAD", ".gît", ".git.x", ". git", "\u200b", "...", "con\ufb01g", ".git/refs/heads/Hooks", ".git/worktrees/w", ".git/worktrees", ".git/worktrees/config", ".git/config.lock", "package.json", "Makefile",
 	}
 	for _, rel := range no {
-		if row, ok := wrap.IsProtectedName(rel); ok {
+		if row, ok := IsProtectedName(rel); ok {
 			t.Errorf("%q is protected by %q", rel, row.Path)
 		}
 	}
@@ -202,7 +202,7 @@ func TestIsProtectedInGit(t *testing.T) {
 		"": false, "refs/heads/config": false, "logs/refs/heads/hooks": false, "worktrees/x/logs/refs/heads/config": false,
 		"modules/a/HEAD": false, "objects/config": false, "config.lock": false, "worktrees/config": false,
 	} {
-		if _, got := wrap.IsProtectedInGit(rel); got != want {
+		if _, got := IsProtectedInGit(rel); got != want {
 			t.Errorf("IsProtectedInGit(%q) is %v", rel, got)
 		}
 	}
@@ -214,7 +214,7 @@ func TestLeadsInGit(t *testing.T) {
 		"worktrees": {true, true}, "worktrees/x": {true, true}, "worktrees/x/HEAD": {}, "worktrees/x/modules/a": {true, true},
 		"worktrees/x/modules/a/b": {true, false}, "": {}, "refs": {}, "refs/modules": {}, "x/modules": {},
 	} {
-		if got := [2]bool{wrap.LeadsInGit(rel, true), wrap.LeadsInGit(rel, false)}; got != want {
+		if got := [2]bool{LeadsInGit(rel, true), LeadsInGit(rel, false)}; got != want {
 			t.Errorf("LeadsInGit(%q) is %v", rel, got)
 		}
 	}
@@ -222,7 +222,7 @@ func TestLeadsInGit(t *testing.T) {
 
 func TestLeadsToProtected(t *testing.T) {
 	for rel, want := range map[string]bool{".claude": true, ".CLAUDE": true, ".claude.": true, ".claude/x": false, ".hg": true, ".jj": true, ".jj/repo": true, ".jj/repo/store": false, ".vscode": false, ".clau": false, "": false, "src": false} {
-		if _, got := wrap.LeadsToProtected(rel); got != want {
+		if _, got := LeadsToProtected(rel); got != want {
 			t.Errorf("LeadsToProtected(%q) is %v", rel, got)
 		}
 	}
@@ -231,9 +231,9 @@ func TestLeadsToProtected(t *testing.T) {
 // What may be made though it leads to a protected name is no such name itself.
 func TestMayBeMade(t *testing.T) {
 	for rel, want := range map[string]bool{".config": true, ".github": true, ".clinerules": true, "mise": true, ".gitlab/duo": true, ".git/sl": true, ".claude": false, ".hg": false, ".MISE": false, "": false, "x/.config": false} {
-		_, leads := wrap.LeadsToProtected(rel)
-		_, is := wrap.IsProtectedName(rel)
-		if got := wrap.MayBeMade(rel); got != want || want && (!leads || is) {
+		_, leads := LeadsToProtected(rel)
+		_, is := IsProtectedName(rel)
+		if got := MayBeMade(rel); got != want || want && (!leads || is) {
 			t.Errorf("MayBeMade(%q) is %v; it leads: %v, is one: %v", rel, got, leads, is)
 		}
 	}
@@ -242,31 +242,31 @@ func TestMayBeMade(t *testing.T) {
 // docs/reference lists the tables, after the mark of each page.
 func TestProtectedNamesAreDocumented(t *testing.T) {
 	want := "\n## In a git directory\n\n"
-	for _, r := range wrap.ProtectedInGit() {
+	for _, r := range ProtectedInGit() {
 		want += "- `" + r.Path + "`: " + r.Why + "\n"
 	}
 	want += "\n## At the top of a workspace, and of each repository in it\n\n"
-	for _, g := range byReason(wrap.ProtectedInTree()) {
+	for _, g := range byReason(ProtectedInTree()) {
 		want += "- " + g.list(len(g.paths)) + ": " + g.why[:strings.IndexAny(g.why+":", ":;,")] + "\n"
 	}
 	want += "\n## Settings that name programs\n\n"
 	files := reason{}
-	for _, n := range wrap.Namings() {
+	for _, n := range Namings() {
 		files.paths = append(files.paths, n.Path)
 	}
 	files.paths = slices.Compact(files.paths)
 	want += files.list(len(files.paths)) + "\n\n## In a home\n\n"
 	files = reason{}
-	for _, r := range wrap.ProtectedInHome() {
+	for _, r := range ProtectedInHome() {
 		files.paths = append(files.paths, r.Path)
 	}
-	documented(t, "../docs/reference/protected-paths.md", want+files.list(24)+".\n")
+	documented(t, "../../docs/reference/protected-paths.md", want+files.list(24)+".\n")
 }
 
 func TestSecretsAreDocumented(t *testing.T) {
-	var rows []wrap.Row
-	for _, s := range wrap.Secrets() {
-		rows = append(rows, wrap.Row{Path: s.Path, Why: s.Why})
+	var rows []Row
+	for _, s := range Secrets() {
+		rows = append(rows, Row{Path: s.Path, Why: s.Why})
 	}
 	want, others := "\n", 0
 	groups := byReason(rows)
@@ -279,14 +279,14 @@ func TestSecretsAreDocumented(t *testing.T) {
 		want += "- " + g.why + ": " + g.list(2) + "\n"
 	}
 	vars := reason{}
-	for _, v := range wrap.SecretVars() {
+	for _, v := range SecretVars() {
 		vars.paths = append(vars.paths, v.Name)
 	}
-	for _, v := range wrap.SocketVars() {
+	for _, v := range SocketVars() {
 		vars.paths = append(vars.paths, v.Path)
 	}
 	slices.Sort(vars.paths)
-	documented(t, "../docs/reference/hidden-secrets.md", want+"- other paths: "+strconv.Itoa(others)+"\n"+
+	documented(t, "../../docs/reference/hidden-secrets.md", want+"- other paths: "+strconv.Itoa(others)+"\n"+
 		"- paths that variables name: "+vars.list(6)+"\n")
 }
 
@@ -306,7 +306,7 @@ func (r reason) list(n int) string {
 
 // byReason folds the rows of which the reason begins with the same words, up to a colon,
 // or is the same as that of the row before.
-func byReason(rows []wrap.Row) (groups []reason) {
+func byReason(rows []Row) (groups []reason) {
 	at := map[string]int{}
 	for _, r := range rows {
 		why, _, _ := strings.Cut(r.Why, ":")
@@ -326,7 +326,7 @@ func byReason(rows []wrap.Row) (groups []reason) {
 // documented holds the page, behind its mark, to want.
 func documented(t *testing.T, path, want string) {
 	t.Helper()
-	const mark = "<!-- generated from the tables of package wrap: go test ./wrap -run Documented -update -->\n"
+	const mark = "<!-- generated from the tables of package defaults: go test ./wrap/defaults -run Documented -update -->\n"
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -336,18 +336,18 @@ func documented(t *testing.T, path, want string) {
 		t.Fatalf("%s lacks %q", path, mark)
 	}
 	want = head + mark + want
-	if *world.Update {
+	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	} else if string(text) != want {
-		t.Errorf("%s is not what the tables say; write it with: go test ./wrap -run Documented -update", path)
+		t.Errorf("%s is not what the tables say; write it with: go test ./wrap/defaults -run Documented -update", path)
 	}
 }
 
 // A file that names programs is protected itself, or else a command would name its own.
 func TestNamingsAreProtected(t *testing.T) {
-	for i, n := range wrap.Namings() {
+	for i, n := range Namings() {
 		if n.Path == "" || n.Why == "" || slices.Contains(n.Keys, "") {
 			t.Errorf("row %d (%q) lacks something", i, n.Path)
 		}
@@ -356,10 +356,10 @@ func TestNamingsAreProtected(t *testing.T) {
 				t.Errorf("%q: %q has more than one *", n.Path, pattern)
 			}
 		}
-		if i > 0 && wrap.Namings()[i-1].Path > n.Path {
-			t.Errorf("%q does not come after %q", n.Path, wrap.Namings()[i-1].Path)
+		if i > 0 && Namings()[i-1].Path > n.Path {
+			t.Errorf("%q does not come after %q", n.Path, Namings()[i-1].Path)
 		}
-		if _, ok := wrap.IsProtectedName(strings.ReplaceAll(n.Path, "*", "x")); !ok {
+		if _, ok := IsProtectedName(strings.ReplaceAll(n.Path, "*", "x")); !ok {
 			t.Errorf("%q is not protected", n.Path)
 		}
 	}
@@ -370,7 +370,7 @@ func TestTakes(t *testing.T) {
 		"x": true, "a/x.py": true, "a/x.JSON": true, ".envrc.local": true, "env": true, "vendored/x": true,
 		"a.md": false, "a/b.DB": false, ".env": false, ".env.local": false, "node_modules/x/cli.js": false, "a/.venv/bin/x": false, "vendor/x": false,
 	} {
-		if got := wrap.Takes(rel); got != want {
+		if got := Takes(rel); got != want {
 			t.Errorf("Takes(%q) is %v", rel, got)
 		}
 	}
@@ -381,10 +381,10 @@ func FuzzIsProtectedName(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, rel string) {
-		_, name := wrap.IsProtectedName(rel)
-		wrap.LeadsToProtected(rel)
-		wrap.LeadsInGit(rel, true)
-		if _, deep := wrap.IsProtectedName("x/" + rel); deep && !name && rel != "" {
+		_, name := IsProtectedName(rel)
+		LeadsToProtected(rel)
+		LeadsInGit(rel, true)
+		if _, deep := IsProtectedName("x/" + rel); deep && !name && rel != "" {
 			t.Errorf("%q is protected deeper and not at the top", rel)
 		}
 	})

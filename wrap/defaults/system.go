@@ -1,4 +1,4 @@
-package wrap
+package defaults
 
 // System is @system: what a program needs to start, and nothing that is the
 // machine's or a person's secret. Libraries and loaders, the files of /etc that

@@ -1,4 +1,4 @@
-package wrap
+package defaults
 
 // Services is the sockets of services that act on the host for who may connect to
 // them: by each of them a command writes whatever it likes, past any mount. They

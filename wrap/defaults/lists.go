@@ -1,4 +1,4 @@
-package wrap
+package defaults
 
 import (
 	"slices"
@@ -13,7 +13,7 @@ import (
 func Lists() spec.Lists {
 	return spec.Lists{
 		Secret: func(path, home string) bool {
-			return isSecret(path, home, 0)
+			return IsSecret(path, home, 0)
 		},
 		Holds: func(folder, home string) bool {
 			return mayHoldSecret(folder, home)
@@ -39,7 +39,7 @@ func Lists() spec.Lists {
 
 // isSecret tells whether path is, or lies in, a default secret. Those of the
 // agent itself are none to it.
-func isSecret(path, home string, agent spec.Agent) bool {
+func IsSecret(path, home string, agent spec.Agent) bool {
 	return anySecret(path, homesFor(path, home), agent, Beneath)
 }
 

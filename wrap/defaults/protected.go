@@ -1,8 +1,10 @@
-package wrap
+package defaults
 
 import (
 	"slices"
 	"strings"
+
+	"sbx/internal/view"
 )
 
 // ProtectedInTree is what makes the host run something later by its name alone,
@@ -217,11 +219,11 @@ func Matches(name, pattern string) bool {
 // RunLater lists the rows of a home that a path in it is, lies in or holds: opened by
 // itself, and not with the home, it is not protected.
 func RunLater(home, path string) (rows []Row) {
-	if home == "" || path == home || !under(path, home) {
+	if home == "" || path == home || !view.Within(path, home) {
 		return nil
 	}
 	for _, row := range protectedInHome {
-		if at := home + "/" + row.Path; under(path, at) || under(at, path) {
+		if at := home + "/" + row.Path; view.Within(path, at) || view.Within(at, path) {
 			rows = append(rows, row)
 		}
 	}

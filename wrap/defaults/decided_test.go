@@ -1,12 +1,8 @@
-package wrap_test
-
-import (
-	"sbx/wrap"
-)
+package defaults
 
 // decidedAgainst is what was weighed for the lists of protected names and left writable:
 // it is for whoever would extend them.
-var decidedAgainst = [...]wrap.Row{
+var decidedAgainst = [...]Row{
 	{".git/BISECT_*, .git/rebase-merge, .git/sequencer", "rebase and bisect have to work inside; a todo list with exec lines runs only when somebody continues that rebase"},
 	{".git/branches, .git/remotes", "remotes that configuration does not have, for who fetches from or pushes to one by its name; branches have such names too (refs/remotes), and in a submodule's directory the one is not told from the other"},
 	{".git/info/attributes", "it chooses among filters; the programs of filters stand in config, which is protected"},
