@@ -1,7 +1,6 @@
 package outer
 
 import (
-	"slices"
 	"strings"
 
 	"sbx/internal/doc"
@@ -60,15 +59,6 @@ func (g *auditArgs) label(w *wrapper, arg string) string {
 		g.labelled = [2]string{arg, w.hide.label(arg)}
 	}
 	return g.labelled[1]
-}
-
-// same is how many of the line's words are the same for every invocation, from
-// its beginning on.
-func (w *wrapper) same() int {
-	if i := slices.IndexFunc(w.line, func(word Word) bool { return word.Slot != SlotNone }); i >= 0 {
-		return i
-	}
-	return len(w.line)
 }
 
 // auditHead is the audit of what same tells of, which is looked at once. It may be

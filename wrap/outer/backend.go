@@ -6,7 +6,6 @@ import (
 
 	"sbx/internal/view"
 	"sbx/seccomp"
-	"sbx/spec"
 	"sbx/wrap"
 )
 
@@ -97,61 +96,4 @@ func (w *wrapper) promised(notHeld []Lack) []wrap.Enforcement {
 		}
 	}
 	return lines
-}
-
-// NeedsOf is the least version of a tool whose every argument is known to it, and
-// whether it runs images; ok is false for what is no tool of others.
-func NeedsOf(name string) (version string, image, ok bool) {
-	for _, t := range tools {
-		if t.name == name && t.needs != "" {
-			return t.needs, t.image, true
-		}
-	}
-	return "", false, false
-}
-
-// supervisedLacks is what a tool lacks though sbx stays outside, of what the documents
-// have held.
-func (w *wrapper) supervisedLacks() []Lack {
-	why := ""
-	switch names, sockets := len(w.plan.Watch.Trees) > 0, w.a.Resolved.Network != spec.NetworkHost; {
-	case w.a.Supervised:
-	case names && sockets:
-		why = noWatch + "; " + noSockets
-	case names:
-		why = noWatch
-	case sockets:
-		why = noSockets
-	}
-	lacks := slices.Clone(w.without)
-	for i := range lacks {
-		if lacks[i].Field == wrap.FieldProtected {
-			lacks[i].Why = why
-		}
-	}
-	return slices.DeleteFunc(lacks, func(l Lack) bool { return l.Why == "" })
-}
-
-// listings are the directories that a tool may be told name by name. One of the system's
-// with many names (/etc, as root) is left out: a mount for each would make the line
-// ten times as long and slow, so that its secrets are masked, as masked says.
-func (w *wrapper) listings() []wrap.Listing {
-	h, r := w.a.Host, w.a.Resolved
-	return slices.DeleteFunc(slices.Clone(h.Listing), func(l wrap.Listing) bool {
-		holds := func(s wrap.Found) bool { return s.Kind != wrap.Dir && view.Parent(s.Path) == l.Dir }
-		aim := func(m spec.MountAt) bool { return view.Within(m.Target, l.Dir) }
-		hides := func(p spec.Path) bool { return view.Within(p.Real, l.Dir) || view.Within(p.Abs, l.Dir) }
-		return len(l.Entries) > wrap.FewEntries && !view.Within(l.Dir, h.Home) && slices.ContainsFunc(h.Secrets, holds) &&
-			!slices.ContainsFunc(r.Mounts, aim) && !slices.ContainsFunc(r.Hide, hides)
-	})
-}
-
-// masked tells of secrets that are hidden by a mount on the file itself.
-func (w *wrapper) masked() {
-	secret := func(path string) bool {
-		return slices.ContainsFunc(w.a.Host.Secrets, func(s wrap.Found) bool { return s.Real == path })
-	}
-	if !w.a.Supervised && w.name != nameSbx && w.name != nameContainer && slices.ContainsFunc(w.plan.Watch.Masked, secret) {
-		w.note(Lack{wrap.FieldSecrets, "some hidden files are masked, each by a mount on it: one that the host replaces shows"})
-	}
 }

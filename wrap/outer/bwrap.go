@@ -16,41 +16,6 @@ var bwrapTool = tool{name: "bwrap", needs: "0.8.0", below: 2, args: bwrapArgs, c
 		{wrap.FieldProtected, noWatch},
 	}}
 
-// What no tool does that is told by a command line: noWatch where names are protected,
-// noSockets where the network is not the host's.
-const (
-	noWatch   = "protected names that exist are read-only; the creation of others is neither denied nor noticed"
-	noSockets = "a socket that is made outside afterwards can be connected to by its path"
-)
-
-// unsupervised is what a tool that only makes namespaces and mounts cannot hold.
-func unsupervised(w *wrapper, f spec.Field) string {
-	switch {
-	case f.In("limits") && !w.a.Supervised:
-		return w.name + " has no such limit"
-	case f == "limits.pids" && w.a.Host.Groups[wrap.PIDs].State != wrap.Yes:
-		return "no control group can be made to count in: " + w.a.Host.Groups[wrap.PIDs].Why
-	case f == "commands.allow":
-		return w.name + " has no rule about which files are executed"
-	case f == "syscalls" && w.a.FilterFD != 0:
-		return ""
-	case f == "syscalls":
-		return w.name + " takes no list of system calls on a command line"
-	}
-	return unwatched(w, f)
-}
-
-// unwatched is what every tool but sbx lacks: somebody who watches.
-func unwatched(w *wrapper, f spec.Field) string {
-	switch {
-	case f == "max_commands":
-		return w.name + " counts no programs"
-	case f == "max_turns", f == "tools_allowed", f == "tools_denied":
-		return w.name + " reads no agent's stream"
-	}
-	return ""
-}
-
 // bwrapLine is the command line of bwrap.
 type bwrapLine struct{ *wrapper }
 

@@ -9,7 +9,7 @@ import (
 
 // containerTool is a container that an engine makes and a runtime starts. Its root is what
 // the host is elsewhere: the Ask's Resolved and Host are of what the container sees.
-var containerTool = tool{name: nameContainer, args: func(*wrapper) {}, cannot: containerCannot,
+var containerTool = tool{name: nameContainer, args: func(*wrapper) {}, cannot: containerCannot, instead: besideContainer,
 	without: []Lack{{wrap.FieldProtected, noWatch}}}
 
 // containerCannot is what no container can be told, nor does sbx-init hold in it.
@@ -32,11 +32,9 @@ func containerCannot(w *wrapper, f spec.Field) string {
 	return unwatched(w, f)
 }
 
-// elsewhere is what holds a field that the tool does not.
-func (w *wrapper) elsewhere(f spec.Field) string {
+// besideContainer says what can enforce a field that a container does not.
+func besideContainer(f spec.Field) string {
 	switch {
-	case w.name != nameContainer:
-		return "use another wrapper (sbx holds every field)"
 	case f == "network.allow":
 		return "have the engine's network keep to the list and set network.mode to host, or set it to none"
 	case f == "network.listen":
@@ -55,13 +53,6 @@ func (w *wrapper) elsewhere(f spec.Field) string {
 		return "give the container a list of system calls that allows seccomp and has no listener"
 	}
 	return "use sbx exec in the container"
-}
-
-// Asked is what a Plan for a tool is built from.
-type Asked struct {
-	Resolved *spec.Resolved
-	Host     *wrap.Host
-	Request  wrap.Request
 }
 
 // Contained is how a container is narrowed.

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// tools is the environment of the tool itself. It hands its own on, and so has the
+// ownEnviron is the environment of the tool itself. It hands its own on, and so has the
 // command's, but for what would change the tool, which runs outside: that is told
 // by value. The client of an engine has besides what it needs to find that.
-func (w *wrapper) tools(env, callers []string) []string {
+func (w *wrapper) ownEnviron(env, callers []string) []string {
 	own := make([]string, 0, len(env))
 	name := func(v string) string { name, _, _ := strings.Cut(v, "="); return name }
 	if w.image {

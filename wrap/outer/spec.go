@@ -2,8 +2,11 @@ package outer
 
 import (
 	"slices"
+	"strconv"
 
+	"sbx/internal/view"
 	"sbx/spec"
+	"sbx/wrap/defaults"
 )
 
 // DefaultSpec is what an invocation runs under where nobody says anything else:
@@ -56,4 +59,66 @@ func MountSpec(inv *Invocation, parent *spec.Resolved) (*spec.SandboxSpec, []Lac
 	s := &spec.SandboxSpec{Filesystem: spec.Some(spec.Filesystem{Mounts: spec.Some(append(all, list...))})}
 	s.Source = spec.Source{Name: "the invocation's mounts", Dir: inv.Cwd}
 	return s, left
+}
+
+// MountList is what the directories of an invocation are as filesystem.mounts: each
+// at its guest path, and a read-only one at its own path too, which may be
+// writable otherwise. A guest path at which nothing can be mounted is the
+// command's own affair, as wasmtime's --dir makes it, and is in left.
+func MountList(mounts []DirMount) (list []spec.Mount, left []Lack) {
+	add := func(m *DirMount, target string) {
+		for _, have := range list {
+			if have.Target == target {
+				return
+			}
+		}
+		list = append(list, spec.Mount{Label: m.Label, Source: m.HostPath, Target: target, Mode: m.Mode})
+	}
+	for i := range mounts { // a writable one first: two may be of one directory
+		if m := &mounts[i]; m.Mode == spec.MountRW {
+			add(m, m.HostPath)
+		}
+	}
+	for i := range mounts {
+		m := &mounts[i]
+		add(m, m.HostPath)
+		if why := noPlace(m.GuestPath, mounts); why != "" {
+			left = append(left, Lack{spec.Field("mounts[" + strconv.Itoa(i) + "].guestPath"), why + ": the directory is in view at its own path alone"})
+			continue
+		}
+		add(m, m.GuestPath)
+	}
+	return list, left
+}
+
+// noPlace says why nothing is mounted at a guest path.
+func noPlace(guest string, mounts []DirMount) string {
+	if guest == "/" {
+		return "/ is the sandbox's root"
+	}
+	for _, dir := range []string{"/proc", "/sys", "/dev"} {
+		if view.Within(guest, dir) {
+			return guest + " is the kernel's own"
+		}
+	}
+	lists := defaults.Lists()
+	if lists.System(guest) || systemBeneath(guest) {
+		return guest + " is what the system's own programs need"
+	}
+	for i := range mounts {
+		if h := mounts[i].HostPath; h != guest && view.Within(h, guest) {
+			return guest + " holds the directory of a mount"
+		}
+	}
+	return ""
+}
+
+// systemBeneath tells whether a part of @system lies beneath path.
+func systemBeneath(path string) bool {
+	for _, row := range defaults.System() {
+		if view.Within(row.Path, path) {
+			return true
+		}
+	}
+	return false
 }

@@ -103,21 +103,6 @@ func (t *template) folders() {
 	t.Close('}')
 }
 
-// shown is what view makes of a node.
-func shown(n *wrap.Node) string {
-	switch {
-	case n.Kind == wrap.NodeBind && n.Mode == wrap.ModeRO:
-		return "ro"
-	case n.Kind == wrap.NodeBind:
-		return "rw"
-	case n.Kind == wrap.NodeTmpfs:
-		return "tmpfs"
-	case n.Kind == wrap.NodeDir:
-		return "dir"
-	}
-	return "no"
-}
-
 // environment is null where the command's environment is the caller's.
 func (t *template) environment() {
 	w := t.w

@@ -1,0 +1,110 @@
+package outer
+
+import (
+	"slices"
+	"strconv"
+
+	"sbx/internal/view"
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// check refuses an invocation that cannot be, or is more than the wrapper was
+// made for.
+func (w *wrapper) check(inv *Invocation) error {
+	ps := inv.Check()
+	if len(ps) > 0 {
+		return ps
+	}
+	for i := range inv.Mounts {
+		if p := w.unknown(&inv.Mounts[i], i); p != nil {
+			ps = append(ps, p)
+		}
+	}
+	if len(ps) > 0 {
+		return ps
+	}
+	return nil
+}
+
+// unknown refuses a mount that the sandbox does not show so.
+func (w *wrapper) unknown(m *DirMount, i int) *spec.Problem {
+	if w.name == nameNone || slices.Contains(w.a.Mounts, *m) {
+		return nil
+	}
+	rw, seen := w.view(m.HostPath)
+	why := "the sandbox does not show it"
+	switch {
+	case seen && rw == (m.Mode == spec.MountRW):
+		return nil
+	case seen && rw:
+		why = "the sandbox lets it be written"
+	case seen:
+		why = "the sandbox shows it read-only"
+	}
+	return &spec.Problem{Field: spec.Field("mounts[" + strconv.Itoa(i) + "]"), On: m.HostPath, Do: "mount it " + m.Mode.String(), Why: why,
+		Help: "name the mount when the wrapper is made, or open it in the spec"}
+}
+
+// checkMounts refuses directories that the Plan does not show as they are asked for.
+func (w *wrapper) checkMounts(all []DirMount) {
+	if w.name == nameNone {
+		return
+	}
+	for i := range all {
+		m := &all[i]
+		if rw, seen := w.view(w.real(m.HostPath)); seen && (rw == (m.Mode == spec.MountRW) || m.Mode == spec.MountRO && writableElsewhere(m, all)) {
+			continue
+		}
+		w.refuse(spec.Field("mounts["+strconv.Itoa(i)+"]"), "show "+m.HostPath+" "+m.Mode.String(), "the spec does not open it so", "name it in filesystem.mounts")
+	}
+}
+
+// writableElsewhere tells whether another of the mounts has the same directory to
+// write: a command that is given both may.
+func writableElsewhere(m *DirMount, all []DirMount) bool {
+	return slices.ContainsFunc(all, func(o DirMount) bool { return o.HostPath == m.HostPath && o.Mode == spec.MountRW })
+}
+
+// real is a directory of the host with its links resolved, as the spec's mounts have
+// it.
+func (w *wrapper) real(path string) string {
+	for i := range w.a.Resolved.Mounts {
+		if s := &w.a.Resolved.Mounts[i].Source; s.Abs == path {
+			return s.Real
+		}
+	}
+	return path
+}
+
+// view tells whether a path of the host is seen inside under the same name, and
+// whether it can be written there.
+func (w *wrapper) view(path string) (rw, seen bool) {
+	for i := len(w.nodes) - 1; i >= 0; i-- {
+		n := &w.nodes[i]
+		if n.Kind == wrap.NodeReadOnly || !view.Within(path, n.Path) {
+			continue
+		}
+		how := shown(n)
+		if how == "tmpfs" || how == "dir" {
+			return how == "tmpfs", path == n.Path
+		}
+		return how == "rw", how != "no"
+	}
+	return false, false
+}
+
+// shown is what view makes of a node.
+func shown(n *wrap.Node) string {
+	switch {
+	case n.Kind == wrap.NodeBind && n.Mode == wrap.ModeRO:
+		return "ro"
+	case n.Kind == wrap.NodeBind:
+		return "rw"
+	case n.Kind == wrap.NodeTmpfs:
+		return "tmpfs"
+	case n.Kind == wrap.NodeDir:
+		return "dir"
+	}
+	return "no"
+}
