@@ -9,11 +9,6 @@ import (
 	"sbx/wrap/defaults"
 )
 
-const (
-	fieldRead  spec.Field = "filesystem.read"
-	fieldWrite spec.Field = "filesystem.write"
-)
-
 // Reading is the line of a spec that puts a path into view and keeps there what is; ""
 // for a path that no document can name, and for one that is listed.
 func Reading(r *spec.Resolved, path string) string {

@@ -6,9 +6,6 @@ import (
 	"sbx/spec"
 )
 
-// FieldAgent names the paths that no document does: the agent's own.
-const FieldAgent spec.Field = "agent"
-
 // WithOwn is r with what the command's agent needs of its own among what is
 // read and written, as if a document named it there. Where a link leads to that
 // a command of an earlier run may have left, and what holds the home, is not

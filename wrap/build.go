@@ -1,7 +1,6 @@
 package wrap
 
 import (
-	"sbx/internal/view"
 	"sbx/seccomp"
 	"sbx/spec"
 	"sbx/wrap/defaults"
@@ -44,47 +43,6 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	}
 	d.plan.View = b.view
 	return &d.plan, nil
-}
-
-// builder is the order in which the parts of a Plan are made.
-type builder struct {
-	*homeLayer
-	virtual  virtual
-	covering covering
-	guards   guards
-	programs programs
-	rules    rules
-	network  network
-	lines    fieldLines
-}
-
-func newBuilder(d *draft) *builder {
-	p := &places{draft: d, view: view.New(64)}
-	l := &layers{places: p, items: make([]item, 0, 80), there: map[string]bool{}, pinned: map[string]bool{}, opensAt: map[string]int{}}
-	home := &homeLayer{layers: l}
-	return &builder{homeLayer: home, virtual: virtual{p}, covering: covering{home}, guards: guards{l}, programs: programs{layers: l},
-		rules: rules{p}, network: network{p}, lines: fieldLines{home}}
-}
-
-// fault is a reason why a field's line is not Enforced.
-type fault struct {
-	field  spec.Field
-	status Status
-	reason string
-}
-
-func (b *draft) fault(f spec.Field, s Status, reason string) {
-	b.faults = append(b.faults, fault{f, s, reason})
-}
-
-// lack says that field cannot be held as asked: a refusal, or a fault where
-// the documents let it be.
-func (b *draft) lack(p *spec.Problem, s Status) {
-	if b.r.AllowsLess(p.Field) {
-		b.fault(p.Field, s, p.Why)
-		return
-	}
-	b.problems = append(b.problems, p)
 }
 
 // notYet refuses the fields whose enforcement does not exist.
@@ -207,62 +165,4 @@ func (b *draft) bareStatus() Status {
 		return Unavailable
 	}
 	return Degraded
-}
-
-// rungWhy is why the last rung with namespaces cannot be held.
-func (h *Host) rungWhy() string {
-	why := h.Rungs[RungUser].Why
-	if h.UID == 0 && h.Rungs[RungRoot].Why != "" {
-		why += "; without a user namespace " + h.Rungs[RungRoot].Why
-	}
-	if h.Container.Name != "" {
-		why += " (in a container of " + h.Container.Name + ")"
-	}
-	return why
-}
-
-// asked tells whether a document of the spec sets field.
-func (b *draft) asked(f spec.Field) bool {
-	s := b.r.Spec
-	fs := s.Filesystem.Value
-	switch f {
-	case fieldRead:
-		return fs.Read.Set
-	case fieldWrite:
-		return fs.Write.Set
-	case "filesystem.hide":
-		return fs.Hide.Set && len(fs.Hide.Value) > 0
-	case "filesystem.mounts":
-		return fs.Mounts.Set && len(b.r.Mounts) > 0
-	case "sandbox.root":
-		return s.Sandbox.Set && s.Sandbox.Value.Root.Set
-	case "sandbox.readonly":
-		return s.Sandbox.Value.Readonly.Or(false)
-	case "restrict":
-		return s.Restrict.Set
-	case "readonly":
-		return s.Readonly.Or(false)
-	}
-	return false
-}
-
-// Environ is env without the variables that name a hidden socket.
-func (h *Host) Environ(env []string) []string { return without(env, h.DropEnv) }
-
-// without is env without the variables of these names.
-func without(env, drop []string) []string {
-	if len(drop) == 0 {
-		return env
-	}
-	var out []string
-next:
-	for _, kv := range env {
-		for _, name := range drop {
-			if len(kv) > len(name) && kv[len(name)] == '=' && kv[:len(name)] == name {
-				continue next
-			}
-		}
-		out = append(out, kv)
-	}
-	return out
 }

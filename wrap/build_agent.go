@@ -130,22 +130,6 @@ func (b *agents) turnsUnseen() (why, help string) {
 	return name + "'s turns stand in a file that is not in view", "let its state directory be"
 }
 
-// fromOutside tells whether a field is only what an outer sandbox has.
-func (b *draft) fromOutside(f spec.Field) bool {
-	at := b.r.At(f)
-	return strings.HasPrefix(at, ParentPath) || strings.HasPrefix(at, FreeParent)
-}
-
-func (b *draft) set(f spec.Field) bool {
-	switch f {
-	case "tools_allowed":
-		return b.r.Spec.ToolsAllowed.Set
-	case "tools_denied":
-		return len(b.r.Spec.ToolsDenied.Value) > 0
-	}
-	return b.r.Spec.MaxTurns.Set
-}
-
 // unwatched says that nobody holds field: a refusal, but where a profile asks,
 // whose promise the kernel keeps without it.
 func (b *agents) unwatched(f spec.Field, why, help string, s Status) {

@@ -8,11 +8,6 @@ import (
 	"sbx/spec"
 )
 
-const (
-	fieldAllow spec.Field = "commands.allow"
-	fieldDeny  spec.Field = "commands.deny"
-)
-
 // sealKernel is the first with MFD_NOEXEC_SEAL.
 var sealKernel = Version{6, 3}
 
@@ -263,12 +258,4 @@ func (b *programs) linked(paths []string) {
 	b.lack(&spec.Problem{Field: fieldAllow, On: b.r.At(fieldAllow), Do: "keep " + strings.Join(paths, ", ") + more + " from being rewritten",
 		Why:  "such a file has another name (a hard link), by which it may be written",
 		Help: "make their place read-only (access_mode), let each be a copy of its own, or list \"commands.allow\" in best_effort"}, Degraded)
-}
-
-// imagesOf are the paths inside of a file or directory that commands names.
-func (b *places) imagesOf(real string) []string {
-	if b.plan.Base == BaseHost || b.r.Job != nil && under(real, "/work") {
-		return []string{real}
-	}
-	return b.allImages(real)
 }

@@ -7,30 +7,6 @@ import (
 	"sbx/spec"
 )
 
-// cover is a directory that is laid over because something in it must be hidden
-// by name, or must be there to be mounted on. A mount on a file vanishes when
-// the host renames another over it, as `git credential-store`, `npm login` and
-// `gh auth` do; a name that the directory does not show stays hidden.
-type cover struct {
-	dir  string
-	hide []string // paths relative to dir, with the slash; most are a name
-	make []Entry  // mount points that the host lacks, the same
-	f    spec.Field
-	n    int // by which its parts of the scratch tmpfs are called
-	// Where rebuilt is true the directory is put together anew of parts, which are all of
-	// it, and seen as mode says; else they are in the layer of an overlay.
-	rebuilt bool
-	mode    Mode
-	perm    uint32
-	parts   []item
-	// layer is true for the home of an agent, and where writes are learned, as learned
-	// tells: it is covered so that it can be written, whether or not anything in it is
-	// hidden.
-	layer, learned bool
-	// homes is true for a directory of which other users' homes are hidden.
-	homes bool
-}
-
 // FewHomes is up to how many homes in a directory are hidden by a mount each.
 const FewHomes = 4
 
@@ -209,62 +185,4 @@ func (c *cover) hides(path string) bool {
 // makes tells whether name is to be a mount point, whatever the host has there.
 func (c *cover) makes(name string) bool {
 	return slices.ContainsFunc(c.make, func(e Entry) bool { return e.Name == name })
-}
-
-// hideable tells whether names can be hidden in dir: it is in view as a whole,
-// and neither private nor writable.
-func (b *places) hideable(dir string) bool {
-	if b.inWritable(dir) || b.isHidden(dir) || b.onTop(dir) >= 0 {
-		return false
-	}
-	if b.prefix != "" {
-		return b.view.At(dir).Source != ""
-	}
-	return !b.covered(dir)
-}
-
-// makeable tells whether dir can be covered by one with further names: where it
-// is the host's own to write, only one that is put together anew from binds
-// loses nothing that is written there.
-func (b *places) makeable(dir string) bool {
-	if b.restricted() {
-		return !b.inWritable(dir)
-	}
-	return b.h.listing(dir) != nil && !under(dir, "/dev") // shared memory is bound in as it was
-}
-
-// inWritable tells whether path lies in a tree that is writable inside.
-func (b *places) inWritable(path string) bool {
-	if !b.restricted() {
-		return true
-	}
-	b.writables()
-	return b.isWritable(path)
-}
-
-// lacking parts a mount's target that the host does not have into the nearest
-// directory that is there and the rest; rest is "" where nothing is to be made.
-func (b *places) lacking(target string) (dir, rest string) {
-	if b.r.Visible && !b.inView(target) && b.view.At(target).Source == "" || b.covered(target) || b.h.Kind(target) != Absent ||
-		slices.ContainsFunc(b.opened, func(dir string) bool { return under(target, dir) }) {
-		return "", ""
-	}
-	dir = parent(target)
-	for dir != "/" && b.h.Kind(dir) == Absent {
-		dir = parent(dir)
-	}
-	if dir == "/" {
-		return dir, target
-	}
-	return dir, target[len(dir):]
-}
-
-// listing is what Probe found in dir, or nil.
-func (h *Host) listing(dir string) *Listing {
-	for i := range h.Listing {
-		if h.Listing[i].Dir == dir {
-			return &h.Listing[i]
-		}
-	}
-	return nil
 }

@@ -2,7 +2,6 @@ package wrap
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"sbx/landlock"
@@ -107,17 +106,6 @@ func (b *fieldLines) job(files string) {
 		}
 		b.line(f, files)
 	}
-}
-
-// jobFolder is what --input or --output names; "" for nothing.
-func (b *draft) jobFolder(f spec.Field) string {
-	switch j := b.r.Job; {
-	case j != nil && f == FieldInput:
-		return j.Input.Abs
-	case j != nil && f == FieldOutput:
-		return j.Output.Abs
-	}
-	return ""
 }
 
 // implied writes the lines of what no field asks for by name.
@@ -229,60 +217,4 @@ func (b *draft) mechanisms() (files, net string) {
 		files = "none needed"
 	}
 	return files, net
-}
-
-// line appends a field's line; faults make it other than enforced.
-func (b *draft) line(f spec.Field, by string) {
-	for i := range b.plan.Enforcement {
-		if b.plan.Enforcement[i].Field == f {
-			return
-		}
-	}
-	e := Enforcement{Field: f, Asked: b.askedText(f), Status: Enforced, By: by}
-	for _, x := range b.faults {
-		if x.field != f {
-			continue
-		}
-		e.Weaken(x.status, x.reason)
-	}
-	if e.Status == Unavailable {
-		e.By = ""
-	}
-	b.plan.Enforcement = append(b.plan.Enforcement, e)
-}
-
-// note adds a sentence to a field's line.
-func (b *draft) note(f spec.Field, text string) {
-	for i := range b.plan.Enforcement {
-		e := &b.plan.Enforcement[i]
-		if e.Field != f {
-			continue
-		}
-		if e.Reason != "" {
-			e.Reason += "; "
-		}
-		e.Reason += text
-	}
-}
-
-func (b *draft) isNotYet(f spec.Field) bool {
-	return slices.Contains(b.r.NotYet, f)
-}
-
-// askedText is what a line says was asked: the document's own words, or the
-// default that another field implies.
-func (b *draft) askedText(f spec.Field) string {
-	if f == "network" {
-		return b.r.Network.String()
-	}
-	if folder := b.jobFolder(f); folder != "" {
-		return folder
-	}
-	if f == "environment.set" {
-		return strings.Join(b.r.Spec.Names(f), ", ")
-	}
-	if s := b.r.Spec.Text(f); s != "" {
-		return s
-	}
-	return "default"
 }

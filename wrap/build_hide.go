@@ -62,11 +62,6 @@ func (b *guards) maskAt(image, path string, k Kind, f spec.Field, why string) {
 	}
 }
 
-// names tells whether the spec writes path itself by name.
-func (b *places) names(path string) bool {
-	return slices.ContainsFunc(b.r.Write, func(w spec.Path) bool { return w.Real == path && w.Field != "" })
-}
-
 func (b *guards) mask(path string, k Kind, f spec.Field) {
 	b.add(item{how: itemMasked, path: path, kind: k, soft: true, field: f})
 }

@@ -8,16 +8,6 @@ import (
 	"sbx/spec"
 )
 
-// homeKind is what an agent's home is to it.
-type homeKind uint8
-
-const (
-	homeAsIs    homeKind = iota // no layer
-	homePrivate                 // a private directory, as the spec has it without an agent
-	homeOverlay                 // a writable overlay: what is written lands in the sandbox's own layer
-	homeRebuilt                 // a private directory into which what the host's has is bound
-)
-
 // tmpfsKernel is the first whose tmpfs has the attributes by which an overlay
 // notes that a directory stands for no other.
 var tmpfsKernel = Version{6, 6}
@@ -149,13 +139,6 @@ func (b *homeLayer) placeHome() {
 	if home != b.h.Home && !b.inView(b.h.Home) {
 		b.symlink(b.h.Home, home)
 	}
-}
-
-// mayChange tells whether what stands at a path inside can be another than the
-// host has there, be it in the home's layer alone.
-func (b *places) mayChange(image string) bool {
-	g := b.view.At(image)
-	return g.Access == view.Write && g.Source != ""
 }
 
 // placeOwn binds in what the agent reads where a private directory covers it.

@@ -124,13 +124,6 @@ func (b *rules) noScopes(why string) {
 	}
 }
 
-func pathKind(p spec.Path) Kind {
-	if p.IsDir {
-		return Dir
-	}
-	return File
-}
-
 // fileRules allows at each place of the View what it says. Landlock cannot deny beneath
 // what it allows: that is left to the mounts, and with them all may be read.
 func (b *rules) fileRules(r *landlock.Ruleset) {

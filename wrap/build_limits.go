@@ -10,9 +10,6 @@ import (
 	"sbx/spec"
 )
 
-// heldBy is the mechanism by which a limit is held.
-type heldBy map[spec.Field]string
-
 // limits decides how each limit is held here.
 func (b *limiter) limits() {
 	l := &b.r.Spec.Limits.Value

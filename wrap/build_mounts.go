@@ -1,9 +1,6 @@
 package wrap
 
-import (
-	"sbx/internal/view"
-	"sbx/spec"
-)
+import "sbx/spec"
 
 // mounts lays what the sandbox's tree is of, layer over layer, and has the operations
 // made that put it there.
@@ -90,29 +87,6 @@ func (b *builder) addsToRoot() bool {
 	return false
 }
 
-// in is a path of the new tree as it is called while that is put together.
-func (b *places) in(path string) string {
-	if b.prefix != "" && path == "/" {
-		return b.prefix
-	}
-	return b.prefix + path
-}
-
-// restricted tells whether the base is read-only.
-func (b *draft) restricted() bool {
-	return b.r.Confined
-}
-
-// modeField is the field that makes the base read-only.
-func (b *draft) modeField() spec.Field { return modeField(b.r) }
-
-func modeField(r *spec.Resolved) spec.Field {
-	if r.AccessMode != spec.AccessUnset {
-		return "access_mode"
-	}
-	return fieldWrite
-}
-
 // stage is a directory of the host that no source lies beneath, over which the
 // new root is put together.
 func (b *builder) stage() string {
@@ -151,6 +125,3 @@ func (b *builder) isSource(dir string) bool {
 	}
 	return b.r.Root.Real != "" && under(b.r.Root.Real, dir)
 }
-
-func under(path, dir string) bool { return view.Within(path, dir) }
-func parent(path string) string   { return view.Parent(path) }

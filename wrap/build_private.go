@@ -83,22 +83,6 @@ func (b *layers) openSecrets() {
 	}
 }
 
-// opens tells whether the spec names something beneath dir, or mounts something
-// there.
-func (b *places) opens(dir string) bool {
-	if b.onTop(dir) < 0 && slices.ContainsFunc(b.binds, func(m spec.MountAt) bool { return under(m.Target, dir) }) {
-		return true
-	}
-	for _, l := range [][]spec.Path{b.r.Read, b.r.Write, b.outside()} {
-		for _, p := range l {
-			if p.Exists && p.Real != dir && under(p.Real, dir) && !b.planted(p) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // planted tells whether a path leads where it does by a link that a command of
 // an earlier run may have left, the agent's own and git's directories counted.
 func (b *places) planted(p spec.Path) bool {
@@ -116,16 +100,6 @@ func (b *layers) part(dir string) (string, uint32) {
 		return partRun, 0o755
 	}
 	return "/secret" + itoa(slices.Index(b.opened, dir)), 0o700
-}
-
-// covered tells whether path lies in a directory that the sandbox has its own of.
-func (b *places) covered(path string) bool {
-	for _, dir := range b.private {
-		if under(path, dir) {
-			return true
-		}
-	}
-	return under(path, "/proc") || b.ownDev(path)
 }
 
 // scratchAt is where the scratch tmpfs is mounted. In place it is a directory that

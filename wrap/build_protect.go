@@ -3,9 +3,7 @@ package wrap
 import (
 	"cmp"
 	"slices"
-	"strings"
 
-	"sbx/internal/view"
 	"sbx/spec"
 	"sbx/wrap/defaults"
 )
@@ -66,33 +64,6 @@ func (b *guards) leads(shared int, spots [][]string) bool {
 		}
 	}
 	return false
-}
-
-// writableImages are the paths inside at which a path of the host shows and
-// could be written or renamed. The top of a writable tree itself cannot.
-func (b *places) writableImages(path string) []string {
-	var at []string
-	for _, image := range b.images(path) {
-		if reaches(b.view.At(image)) && (image != path || b.inWritable(parent(path)) || b.onTop(path) >= 0) {
-			at = append(at, image)
-		}
-	}
-	return at
-}
-
-// allowed tells whether the spec writes a protected path.
-func (b *places) allowed(path string) bool {
-	return opensName(b.named, path) || opensName(b.r.Globs, path)
-}
-
-// opensName tells whether a list of what may be written names a protected path, or a
-// protected name above it. Naming a directory that merely contains protected names opens
-// none of them.
-func opensName(names []string, path string) bool {
-	return slices.ContainsFunc(names, func(name string) bool {
-		deep, any := strings.CutPrefix(name, "**/")
-		return any && strings.Contains(path+"/", "/"+deep+"/") || !any && under(path, name)
-	})
 }
 
 // openedNames are the protected names that the spec writes by name, and so opens.
@@ -217,11 +188,4 @@ func (b *builder) startDir() {
 	if b.r.Job != nil && b.r.WorkingDir.Real == "" {
 		b.plan.Command.Dir = "/work"
 	}
-}
-
-// seen tells whether a directory or file of the host can be seen at its own path
-// in the finished sandbox.
-func (b *places) seen(path string) bool {
-	g := b.view.At(path)
-	return g.Access >= view.Read && (g.Source == path || b.onTop(path) >= 0) // what is bound there is the spec's own choice
 }

@@ -6,22 +6,6 @@ import (
 	"sbx/spec"
 )
 
-// inView tells whether path is to be seen in an empty root because it, or a
-// directory above it, was named.
-func (b *places) inView(path string) bool {
-	if b.whole {
-		return true
-	}
-	for _, l := range [][]spec.Path{b.r.Read, b.r.Write} {
-		for _, p := range l {
-			if p.Exists && under(path, p.Real) {
-				return true
-			}
-		}
-	}
-	return b.r.Restricted.Real != "" && under(path, b.r.Restricted.Real)
-}
-
 // emptyRoot begins the new root and binds what is in view read-only.
 func (b *builder) emptyRoot() {
 	b.add(item{how: itemRooted, path: "/", field: b.rootField()})

@@ -1,27 +1,6 @@
 package wrap
 
-import (
-	"slices"
-	"strconv"
-
-	"sbx/spec"
-)
-
-func itoa(n int) string { return strconv.Itoa(n) }
-
-// coveredStrictly tells whether path lies beneath a private directory, itself not
-// counted.
-func (b *places) coveredStrictly(path string) bool {
-	for _, dir := range b.private {
-		if path != dir && under(path, dir) {
-			return true
-		}
-	}
-	return path != "/dev" && b.ownDev(path)
-}
-
-// ofHost is what of the host's own files is shown over the base.
-type ofHost struct{ devices, memory, workspace, reads, broker, mounts, run []item }
+import "sbx/spec"
 
 // gatherHost lists that and, where the root is the host's, takes clones of it: what comes
 // would cover it or make it read-only.
@@ -69,57 +48,6 @@ func (b *builder) gatherHost() {
 			}
 		}
 	}
-}
-
-// writables are the paths that are bound in writable, a directory before what is
-// in it, one that lies in another left out.
-func (b *places) writables() []spec.Path {
-	if b.writable != nil || !b.restricted() {
-		return b.writable
-	}
-	all := []spec.Path{}
-	for _, w := range b.r.Write {
-		if w.Exists && !b.isHidden(w.Real) {
-			all = append(all, w)
-		}
-	}
-	all = append(all, b.outside()...)
-	slices.SortStableFunc(all, func(x, y spec.Path) int {
-		switch {
-		case x.Real < y.Real:
-			return -1
-		case x.Real > y.Real:
-			return 1
-		}
-		return 0
-	})
-	b.writable = []spec.Path{}
-	for _, w := range all {
-		if !b.isWritable(w.Real) {
-			b.writable = append(b.writable, w)
-		}
-	}
-	return b.writable
-}
-
-// outside are the common directories of linked worktrees, which git inside has to write.
-func (b *places) outside() (common []spec.Path) {
-	for i := range b.h.Repositories {
-		if repo := &b.h.Repositories[i]; repo.Outside && !b.r.ReadOnly {
-			common = append(common, spec.Path{Abs: repo.Common, Real: repo.Common, Exists: true, IsDir: true})
-		}
-	}
-	return common
-}
-
-// isHidden tells whether filesystem.hide names path or a directory above it.
-func (b *places) isHidden(path string) bool {
-	return slices.ContainsFunc(b.r.Hide, func(h spec.Path) bool { return under(path, h.Real) })
-}
-
-// isWritable tells whether path lies in a writable tree that is known so far.
-func (b *places) isWritable(path string) bool {
-	return slices.ContainsFunc(b.writable, func(w spec.Path) bool { return under(path, w.Real) })
 }
 
 // placeWritable puts the writable trees in their places.

@@ -16,24 +16,6 @@ func (p *Plan) Seen() *view.Tree {
 	return &p.View
 }
 
-// layCover is a directory that is covered by one of the sandbox's own with the same
-// names, but for those that are hidden: nothing is made or changed in the host's by it.
-func (b *places) layCover(c *cover) {
-	if c.layer {
-		b.view = b.view.With(view.Layer{Path: c.dir, Grant: view.Grant{Access: view.Write, Source: c.dir, Copied: true, Because: view.Cause{Field: string(c.layerField())}}})
-	} else {
-		below := b.view.At(c.dir).Because
-		b.lay(&item{path: c.dir, source: c.dir, kind: Dir, mode: ModeRO, field: spec.Field(below.Field)})
-	}
-	why := ""
-	if c.homes {
-		why = defaults.OtherHome
-	}
-	for _, name := range c.hide {
-		b.lay(&item{how: itemMasked, path: c.dir + name, field: c.f, why: why})
-	}
-}
-
 // layBare is what Landlock alone holds, on the host or in an outer sandbox: what is out
 // of its rules' reach can be named, and what is hidden or protected by a mount elsewhere
 // is not here.

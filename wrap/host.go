@@ -266,19 +266,3 @@ func (h Host) Without(r Rung, why string) Host {
 
 // Kind tells what stands at path, as far as Probe looked.
 func (h *Host) Kind(path string) Kind { return h.Paths[path] }
-
-// Fields that are no field of a spec but have a line in every record.
-const (
-	FieldNoNewPrivs spec.Field = "no_new_privs"
-	FieldProtected  spec.Field = "protected_names"     // those that are there at launch
-	FieldUnmade     spec.Field = "new_protected_names" // those that are not
-	FieldSecrets    spec.Field = "secrets"
-	FieldPrivate    spec.Field = "private_folders"
-	FieldHome       spec.Field = "home"
-	FieldLayer      spec.Field = "layer" // over what may be read, where writes are learned
-	FieldSideDoors  spec.Field = "side_doors"
-	FieldProcesses  spec.Field = "processes"
-	FieldRecord     spec.Field = "record"
-	FieldInput      spec.Field = "input"  // --input
-	FieldOutput     spec.Field = "output" // --output
-)

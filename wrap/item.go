@@ -5,6 +5,7 @@ import (
 
 	"sbx/internal/view"
 	"sbx/spec"
+	"sbx/wrap/defaults"
 )
 
 // item is something that begins at a path inside. The View has it, the mounts put it
@@ -193,4 +194,53 @@ func (b *layers) through(stays []item, cover func()) {
 // ofPath is a path of the host at its own place.
 func ofPath(p spec.Path, m Mode) item {
 	return item{path: p.Real, source: p.Real, kind: pathKind(p), mode: m, field: p.Field}
+}
+
+// cover is a directory that is laid over because something in it must be hidden
+// by name, or must be there to be mounted on. A mount on a file vanishes when
+// the host renames another over it, as `git credential-store`, `npm login` and
+// `gh auth` do; a name that the directory does not show stays hidden.
+type cover struct {
+	dir  string
+	hide []string // paths relative to dir, with the slash; most are a name
+	make []Entry  // mount points that the host lacks, the same
+	f    spec.Field
+	n    int // by which its parts of the scratch tmpfs are called
+	// Where rebuilt is true the directory is put together anew of parts, which are all of
+	// it, and seen as mode says; else they are in the layer of an overlay.
+	rebuilt bool
+	mode    Mode
+	perm    uint32
+	parts   []item
+	// layer is true for the home of an agent, and where writes are learned, as learned
+	// tells: it is covered so that it can be written, whether or not anything in it is
+	// hidden.
+	layer, learned bool
+	// homes is true for a directory of which other users' homes are hidden.
+	homes bool
+}
+
+// layCover is a directory that is covered by one of the sandbox's own with the same
+// names, but for those that are hidden: nothing is made or changed in the host's by it.
+func (b *places) layCover(c *cover) {
+	if c.layer {
+		b.view = b.view.With(view.Layer{Path: c.dir, Grant: view.Grant{Access: view.Write, Source: c.dir, Copied: true, Because: view.Cause{Field: string(c.layerField())}}})
+	} else {
+		below := b.view.At(c.dir).Because
+		b.lay(&item{path: c.dir, source: c.dir, kind: Dir, mode: ModeRO, field: spec.Field(below.Field)})
+	}
+	why := ""
+	if c.homes {
+		why = defaults.OtherHome
+	}
+	for _, name := range c.hide {
+		b.lay(&item{how: itemMasked, path: c.dir + name, field: c.f, why: why})
+	}
+}
+
+func pathKind(p spec.Path) Kind {
+	if p.IsDir {
+		return Dir
+	}
+	return File
 }

@@ -7,6 +7,7 @@ import (
 
 	"sbx/internal/doc"
 	"sbx/landlock"
+	"sbx/seccomp"
 )
 
 // AppendJSON writes the Plan as JSON, two spaces to a level. Values of the
@@ -161,5 +162,78 @@ func (w *printer) watch(x *Watch) {
 	w.KeyTexts("folders", texts(x.Folders, func(f *Folder) string { return f.Inside }))
 	w.KeyTexts("sockets", x.Sockets)
 	w.KeyText("record", x.Record)
+	w.Close('}')
+}
+
+func (w *printer) limits(l *Limits) {
+	if !l.Any() {
+		return
+	}
+	w.KeyOpen("limits", '{')
+	for _, n := range []struct {
+		key string
+		v   int64
+	}{{"open_files", int64(l.Files)}, {"file_size", int64(l.FileSize)}, {"processes", int64(l.Procs)}, {"watched_memory", l.Memory}} {
+		w.KeyCount(n.key, n.v)
+	}
+	if l.Timeout != 0 {
+		w.KeyText("timeout", l.Timeout.String())
+	}
+	if len(l.Groups) > 0 {
+		doc.Values(&w.Writer, "groups", l.Groups, func(g *Group) { w.group(g) })
+	}
+	w.Close('}')
+}
+
+func (w *printer) filter(f *Filter) {
+	if !f.On {
+		return
+	}
+	w.Key("seccomp")
+	w.OpenFlat('{')
+	w.KeyText("profile", f.Profile)
+	w.KeyFlag("root", f.Root)
+	w.KeyFlag("unix_datagrams_refused", f.Unix)
+	w.KeyFlag("inet_refused", f.NoInet)
+	w.KeyFlag("fast_open_refused", f.Slow)
+	if f.Seal != seccomp.SealNone {
+		w.KeyText("memfd_create", f.Seal.String())
+	}
+	w.KeyFlag("connect_noted", f.Reach)
+	w.KeyFlag("looks_noted", f.Looks)
+	if f.Code == nil {
+		n := len(seccomp.Shipped(f.Options(), seccomp.Native)) / 8
+		w.KeyInt("instructions", int64(n))
+	} else {
+		w.KeyInt("instructions", int64(len(f.Code)/8))
+	}
+	w.Close('}')
+}
+
+func (w *printer) programs(p *Programs) {
+	if !p.Any() {
+		return
+	}
+	w.KeyOpen("programs", '{')
+	w.KeyFlag("limited", p.Limited)
+	w.KeyTexts("files", p.Files)
+	w.KeyTexts("folders", p.Folders)
+	w.KeyTexts("denied", p.Denied)
+	w.KeyTexts("loaders", p.Loaders)
+	w.Close('}')
+}
+
+func (w *printer) group(g *Group) {
+	w.OpenFlat('{')
+	w.KeyInt("version", int64(g.Version))
+	w.KeyText("in", g.Dir)
+	w.KeyTexts("controllers", texts(g.Controllers, (*Controller).String))
+	w.KeyTexts("enable", texts(g.Enable, (*Controller).String))
+	w.KeyFlag("leaf", g.Leaf)
+	w.KeyFlag("threaded", g.Threaded)
+	w.KeyFlag("soft", g.Soft)
+	for _, s := range g.Write {
+		w.KeyText(s.File, s.Value)
+	}
 	w.Close('}')
 }

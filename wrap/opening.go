@@ -89,3 +89,15 @@ func (o *Opening) Same(p *Opening) bool {
 	}
 	return true // the ids are the caller's, and follow from the rung; Processes follows from the host
 }
+
+// rungWhy is why the last rung with namespaces cannot be held.
+func (h *Host) rungWhy() string {
+	why := h.Rungs[RungUser].Why
+	if h.UID == 0 && h.Rungs[RungRoot].Why != "" {
+		why += "; without a user namespace " + h.Rungs[RungRoot].Why
+	}
+	if h.Container.Name != "" {
+		why += " (in a container of " + h.Container.Name + ")"
+	}
+	return why
+}

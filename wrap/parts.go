@@ -1,43 +1,6 @@
 package wrap
 
-import (
-	"sbx/internal/view"
-	"sbx/spec"
-)
-
-// draft is a Plan while it is made: what it is made from, and what is known of it so
-// far.
-//
-// What makes a part of the Plan embeds as much as it needs of draft, places, layers and
-// homeLayer, of which each has the one before it, and no more: what a document asks, what
-// is where, what is laid over it, an agent's home.
-type draft struct {
-	r        *spec.Resolved
-	h        *Host
-	req      Request
-	plan     Plan
-	problems spec.Problems
-	faults   []fault // what makes a line other than enforced
-	mute     string  // why the supervisor can answer no calls
-	heldBy   heldBy  // by which mechanism a limit is held
-	bounded  string  // what bounds the number of processes without limits.pids
-}
-
-// places answers what is to be seen at a path inside, by the layers so far, and what may
-// become of it.
-type places struct {
-	*draft
-	view     view.Tree
-	prefix   string         // where the new root is put together; "" in place
-	whole    bool           // the new root has all that the host's has
-	binds    []spec.MountAt // the spec's mounts, and what a job or a workshop puts in place
-	private  []string       // directories that are private, by their path inside
-	writable []spec.Path    // what is bound in writable, a directory before what is in it
-	opened   []string       // secret directories in which something is opened
-	named    []string       // protected names that the spec writes by name, and so opens
-	namings  [][2]string    // links of a workshop's tree: the virtual path and the own
-	unplaced []string       // what of it has no virtual path, and why
-}
+import "sbx/internal/view"
 
 // layers is what lies over one another.
 type layers struct {
@@ -82,4 +45,37 @@ type (
 	guards     struct{ *layers }    // what is hidden by a mount of its own, and protected names
 	covering   struct{ *homeLayer } // directories of which names are hidden
 	fieldLines struct{ *homeLayer } // of the record
+)
+
+// homeKind is what an agent's home is to it.
+type homeKind uint8
+
+// ofHost is what of the host's own files is shown over the base.
+type ofHost struct{ devices, memory, workspace, reads, broker, mounts, run []item }
+
+// builder is the order in which the parts of a Plan are made.
+type builder struct {
+	*homeLayer
+	virtual  virtual
+	covering covering
+	guards   guards
+	programs programs
+	rules    rules
+	network  network
+	lines    fieldLines
+}
+
+func newBuilder(d *draft) *builder {
+	p := &places{draft: d, view: view.New(64)}
+	l := &layers{places: p, items: make([]item, 0, 80), there: map[string]bool{}, pinned: map[string]bool{}, opensAt: map[string]int{}}
+	home := &homeLayer{layers: l}
+	return &builder{homeLayer: home, virtual: virtual{p}, covering: covering{home}, guards: guards{l}, programs: programs{layers: l},
+		rules: rules{p}, network: network{p}, lines: fieldLines{home}}
+}
+
+const (
+	homeAsIs    homeKind = iota // no layer
+	homePrivate                 // a private directory, as the spec has it without an agent
+	homeOverlay                 // a writable overlay: what is written lands in the sandbox's own layer
+	homeRebuilt                 // a private directory into which what the host's has is bound
 )

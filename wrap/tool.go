@@ -23,3 +23,24 @@ func (h *Host) Tool(name string) *Tool {
 	}
 	return nil
 }
+
+// Environ is env without the variables that name a hidden socket.
+func (h *Host) Environ(env []string) []string { return without(env, h.DropEnv) }
+
+// without is env without the variables of these names.
+func without(env, drop []string) []string {
+	if len(drop) == 0 {
+		return env
+	}
+	var out []string
+next:
+	for _, kv := range env {
+		for _, name := range drop {
+			if len(kv) > len(name) && kv[len(name)] == '=' && kv[:len(name)] == name {
+				continue next
+			}
+		}
+		out = append(out, kv)
+	}
+	return out
+}
