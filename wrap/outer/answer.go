@@ -11,30 +11,30 @@ import (
 )
 
 // Answers makes the answers of one wrapper: {"wrapped": {cmd, args, env, cwd?},
-// "audit": {…}} on one line. What is the same in all of them it writes once.
+// "audit": {…}} on one line. The text that all answers share is made once.
 type Answers struct {
 	w     *wrapper
 	args  []byte // the beginning of the arguments, from the bracket on
 	audit []byte // and as the audit has them
-	left  []byte // the end of the audit: what is not held
+	left  []byte // the end of the audit: notHeld
 
 	unsayable error
 }
 
-// NewAnswers is for a wrapper of NewWrapper's; left is what else its audits have
-// as not held.
+// NewAnswers returns the Answers of a wrapper that NewWrapper made; left is added to notHeld of
+// its audits.
 func NewAnswers(of Wrapper, left []Lack) *Answers {
 	w := of.(*wrapper)
-	a := &Answers{w: w, unsayable: w.unsayable(), left: appendLacks(nil, append(w.told[:len(w.told):len(w.told)], left...))}
-	head := make([]string, 0, w.same())
-	for i := range w.line[:w.same()] {
+	a := &Answers{w: w, unsayable: w.unsayable(), left: appendLacks(nil, append(w.auditLacks[:len(w.auditLacks):len(w.auditLacks)], left...))}
+	head := make([]string, 0, w.fixed())
+	for i := range w.line[:w.fixed()] {
 		head = append(head, w.line[i].Text)
 	}
 	a.args, a.audit = appendList(room(head), head), appendList(room(w.head.args), w.head.args)
 	return a
 }
 
-// room is where a list fits in, unless most of it is escaped.
+// room returns a buffer into which the list fits unless most of it is escaped.
 func room(list []string) []byte {
 	n := 0
 	for _, s := range list {
@@ -43,7 +43,7 @@ func room(list []string) []byte {
 	return make([]byte, 0, n+n/16)
 }
 
-// unsayable refuses a line that JSON cannot carry: a path need not be UTF-8.
+// unsayable refuses a line that JSON cannot carry, since a path need not be UTF-8.
 func (w *wrapper) unsayable() error {
 	for i := range w.line {
 		if text := w.line[i].Text; !utf8.ValidString(text) {
@@ -65,7 +65,7 @@ func (a *Answers) Append(dst []byte, inv *Invocation) ([]byte, error) {
 		return dst, err
 	}
 	audit := a.w.audit(inv, &out, rest)
-	const others = 2 << 10 // what an invocation has of its own, mostly
+	const others = 2 << 10 // mostly enough for the invocation's own part
 	dst = slices.Grow(dst, len(a.args)+len(a.audit)+len(a.left)+others)
 	dst = append(dst, `{"wrapped": {"cmd": `...)
 	dst = doc.AppendShown(dst, out.Cmd)
@@ -112,7 +112,7 @@ func (a *Audit) appendStart(dst []byte) []byte {
 	return append(dst, `, "wrappedArgs": [`...)
 }
 
-// appendEnd appends what stands between the arguments and what is not held.
+// appendEnd appends the audit from after its arguments up to notHeld.
 func (a *Audit) appendEnd(dst []byte) []byte {
 	dst = append(dst, `], "mounts": [`...)
 	for i := range a.Mounts {
@@ -157,7 +157,7 @@ func appendList(dst []byte, list []string) []byte {
 	return dst
 }
 
-// appendMore goes on with a list, which may be empty so far.
+// appendMore appends further items to a list that may be empty.
 func appendMore(dst []byte, list []string) []byte {
 	if len(list) > 0 && dst[len(dst)-1] != '[' {
 		dst = append(dst, `, `...)

@@ -10,19 +10,18 @@ import (
 // AuditKind is the kind of every Audit.
 const AuditKind = "process-sandbox"
 
-// Audit is what a wrapped invocation may tell others: no credentials, and no
-// paths of the host but those that every system has.
+// Audit describes a wrapped invocation for others: without credentials, and without paths of the
+// host except those that every system has.
 type Audit struct {
 	WrapperName string
 	WrappedCmd  string
 	WrappedArgs []string
 	Mounts      []DirMount // the caller's own; HostPath is empty
 	Truncated   bool       // arguments were cut or left out
-	NotHeld     []Lack     // what the wrapper does not hold
+	NotHeld     []Lack     // the restrictions that the wrapper does not enforce
 }
 
-// How much of the arguments an audit keeps: bytes of one, how many of them, and
-// bytes of them all.
+// The bounds of an audit's arguments: bytes of one, their number, and bytes of all.
 const (
 	maxAuditArg  = 1 << 10
 	maxAuditArgs = 1 << 10
@@ -37,10 +36,10 @@ type auditArgs struct {
 	truncated bool
 	scan      redact.Scanner
 
-	labelled [2]string // what label was last given, and what it made of that
+	labelled [2]string // the last argument of label and its result
 }
 
-// add takes the next argument. Nothing follows what was left out.
+// add takes the next argument, unless an earlier one was left out.
 func (g *auditArgs) add(w *wrapper, arg string) {
 	if g.left <= 0 || len(g.args) >= g.most {
 		g.left, g.truncated = 0, true
@@ -53,23 +52,23 @@ func (g *auditArgs) add(w *wrapper, arg string) {
 	g.args = append(g.args, cut)
 }
 
-// label is w.label, asked once for a path that is bound onto itself.
+// label labels an argument; a path bound onto itself comes twice and is labelled once.
 func (g *auditArgs) label(w *wrapper, arg string) string {
 	if arg != g.labelled[0] {
-		g.labelled = [2]string{arg, w.hide.label(arg)}
+		g.labelled = [2]string{arg, w.labels.label(arg)}
 	}
 	return g.labelled[1]
 }
 
-// auditHead is the audit of what same tells of, which is looked at once. It may be
-// long: half of the audit is kept for what follows, the command above all.
+// auditHead returns the audit of the fixed words, which is made once. They may be long: half of
+// the audit is kept for the arguments after them, the command above all.
 func (w *wrapper) auditHead() (g auditArgs) {
 	g = auditArgs{left: maxAudit / 2, most: maxAuditArgs / 2}
 	if w.name != nameNone && w.name != nameOCI {
 		g.scan.Next(w.program())
 	}
-	args := make([]string, 0, w.same())
-	for i, word := range w.line[:w.same()] {
+	args := make([]string, 0, w.fixed())
+	for i, word := range w.line[:w.fixed()] {
 		text := word.Text
 		switch {
 		case w.name == nameSbx && i == sbxDocument:
@@ -90,10 +89,10 @@ func (w *wrapper) auditHead() (g auditArgs) {
 	return g
 }
 
-// audit is the audit of a wrapped invocation; rest is what rewrite gave.
+// audit returns the audit of a wrapped invocation; rest is rewrite's.
 func (w *wrapper) audit(inv, out *Invocation, rest []string) Audit {
 	if w.a.Unlisted {
-		return Audit{WrapperName: w.name, WrappedCmd: w.auditCmd(out.Cmd), NotHeld: w.told}
+		return Audit{WrapperName: w.name, WrappedCmd: w.auditCmd(out.Cmd), NotHeld: w.auditLacks}
 	}
 	g := w.head
 	g.args = append(make([]string, 0, len(g.args)+min(len(rest), maxAuditArgs)), g.args...)
@@ -104,16 +103,16 @@ func (w *wrapper) audit(inv, out *Invocation, rest []string) Audit {
 	for _, arg := range rest {
 		g.add(w, arg)
 	}
-	a := Audit{WrapperName: w.name, WrappedCmd: w.auditCmd(out.Cmd), WrappedArgs: g.args, Truncated: g.truncated, NotHeld: w.told}
+	a := Audit{WrapperName: w.name, WrappedCmd: w.auditCmd(out.Cmd), WrappedArgs: g.args, Truncated: g.truncated, NotHeld: w.auditLacks}
 	for _, m := range inv.Mounts {
 		a.Mounts = append(a.Mounts, DirMount{Label: m.Label, GuestPath: m.GuestPath, Mode: m.Mode})
 	}
 	return a
 }
 
-// auditCmd is a program's path, or its name where the path tells something.
+// auditCmd returns a program's path, or its name where the path reveals something.
 func (w *wrapper) auditCmd(cmd string) string {
-	if label := w.hide.label(cmd); !strings.HasPrefix(label, "<") {
+	if label := w.labels.label(cmd); !strings.HasPrefix(label, "<") {
 		return label
 	}
 	return cmd[strings.LastIndexByte(cmd, '/')+1:]

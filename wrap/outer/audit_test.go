@@ -36,7 +36,7 @@ func TestAuditLabels(t *testing.T) {
 		"/home/u/wide":                "<home>",
 		"a/home/user2/b":              "a/home/user2/b",
 	} {
-		if got := w.hide.label(arg); got != want {
+		if got := w.labels.label(arg); got != want {
 			t.Errorf("%q is %q, want %q", arg, got, want)
 		}
 	}

@@ -9,23 +9,23 @@ import (
 	"sbx/wrap"
 )
 
-// BackendPlan is how sbx runs a command through another tool: the tool is the one
-// that holds the sandbox, sbx stays outside, waits, bounds the time, keeps what it
-// can keep for any process, and writes down what the tool promised.
+// BackendPlan is a plan by which sbx runs a command through another tool: the tool makes the
+// sandbox; sbx stays outside, enforces the timeout and the limits that it can enforce for any
+// process, and records what the tool promised.
 type BackendPlan struct {
 	Line  Invocation
-	Plan  *wrap.Plan // of the tool's own process; its Enforcement is the record's
+	Plan  *wrap.Plan // for the tool's own process; the record has its Enforcement
 	Blind []string   // what sbx cannot see of such a run
 	// View is what the command may do at each path.
 	View view.Tree
 	// Filter is the seccomp program that the tool reads from Ask.FilterFD.
 	Filter []byte
-	// Below is how many processes of the tool's wait for the command: signals are not
-	// for them. It is 0 where the tool passes them on.
+	// Below is how many of the tool's processes wait for the command and must not get its
+	// signals; 0 where the tool passes signals on.
 	Below int
 }
 
-// NewBackendPlan makes the Backing of one invocation. Ask.Supervised is implied.
+// NewBackendPlan plans one invocation. Ask.Supervised is implied.
 func NewBackendPlan(name string, a Ask, inv Invocation) (*BackendPlan, error) {
 	a.Supervised = true
 	w, err := newWrapper(name, a)
@@ -41,8 +41,8 @@ func NewBackendPlan(name string, a Ask, inv Invocation) (*BackendPlan, error) {
 		Opening: wrap.Opening{Rung: wrap.RungFree},
 		Command: wrap.Command{Argv: append([]string{line.Cmd}, line.Args...), Executable: line.Cmd, Dir: inv.Cwd},
 		Base:    wrap.BaseHost, KeepCaps: true, Env: line.Env, Limits: w.plan.Limits,
-		// What falls off inside cannot be mounted again; what comes into being is
-		// seen and moved away all the same.
+		// A mount that disappears inside cannot be renewed from outside. Protected names that
+		// the command creates are still seen and moved away.
 		Watch: wrap.Watch{Protected: in.Protected, Unmade: in.Unmade, Closed: in.Closed, Trees: in.Trees, Git: in.Git, Allowed: in.Allowed},
 	}
 	if w.image {
@@ -65,15 +65,15 @@ func NewBackendPlan(name string, a Ask, inv Invocation) (*BackendPlan, error) {
 	return b, nil
 }
 
-// promised are the lines of the record: by the tool, where it is the one that
-// holds a field, and weaker where it does not.
+// promised returns the Enforcement of the record: by the tool where the tool enforces a field,
+// and weaker for each Lack.
 func (w *wrapper) promised(notHeld []Lack) []wrap.Enforcement {
 	lines := slices.Clone(w.plan.Enforcement)
 	for i := range lines {
 		e := &lines[i]
 		switch {
 		case e.Status == wrap.Unavailable, e.Field == "limits.timeout", e.Field.In("limits") && !w.image && w.name != nameContainer:
-		case e.Field == wrap.FieldUnmade && w.name == nameContainer: // in which nothing is watched before its end
+		case e.Field == wrap.FieldUnmade && w.name == nameContainer: // nothing is watched before a container ends
 			e.By = strings.Replace(e.By, "inotify, ", "", 1)
 		case e.Field == wrap.FieldUnmade:
 		case e.Field == wrap.FieldSideDoors, e.Field == wrap.FieldNoNewPrivs, e.By != "":

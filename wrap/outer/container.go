@@ -7,12 +7,12 @@ import (
 	"sbx/wrap"
 )
 
-// containerTool is a container that an engine makes and a runtime starts. Its root is what
-// the host is elsewhere: the Ask's Resolved and Host are of what the container sees.
+// containerTool is a container that an engine makes and a runtime starts. The Ask's Resolved and
+// Host describe what the container sees, as if it were the host.
 var containerTool = tool{name: nameContainer, args: func(*wrapper) {}, cannot: containerCannot, instead: besideContainer,
 	without: []Lack{{wrap.FieldProtected, noWatch}}}
 
-// containerCannot is what no container can be told, nor does sbx-init hold in it.
+// containerCannot returns why neither a container's configuration nor sbx-init enforces a field.
 func containerCannot(w *wrapper, f spec.Field) string {
 	switch {
 	case slices.Contains([]spec.Field{"limits.timeout", "max_commands", "commands.allow", "commands.deny"}, f):
@@ -32,7 +32,7 @@ func containerCannot(w *wrapper, f spec.Field) string {
 	return unwatched(w, f)
 }
 
-// besideContainer says what can enforce a field that a container does not.
+// besideContainer returns what can enforce a field that a container does not.
 func besideContainer(f spec.Field) string {
 	switch {
 	case f == "network.allow":
@@ -55,16 +55,16 @@ func besideContainer(f spec.Field) string {
 	return "use sbx exec in the container"
 }
 
-// Contained is how a container is narrowed.
+// Contained is a Plan for a container, and the steps that restrict it.
 type Contained struct {
 	Asked
 	Plan  *wrap.Plan
-	Nodes []wrap.Node        // laid over its root and mounts, in order
+	Nodes []wrap.Node        // laid over the container's root and mounts, in order
 	Lines []wrap.Enforcement // of the record
 }
 
-// Contain plans for a container whose command is program. Host.Tools has one called "sbx-oci" where the runtime
-// makes control groups. The error is spec.Problems.
+// Contain plans for a container whose command is program. Host.Tools has one called "sbx-oci"
+// where the runtime makes control groups. The error is spec.Problems.
 func Contain(a Ask, program wrap.Program) (*Contained, error) {
 	a.Unlisted = true
 	w := &wrapper{tool: &containerTool, a: a}

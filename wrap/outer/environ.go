@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// ownEnviron is the environment of the tool itself. It hands its own on, and so has the
-// command's, but for what would change the tool, which runs outside: that is told
-// by value. The client of an engine has besides what it needs to find that.
+// ownEnviron returns the environment of the tool itself, which hands it on: the command's,
+// without the variables that would change the tool, which runs outside. The line passes those by
+// value. An engine's client also keeps the caller's variables by which it finds the engine.
 func (w *wrapper) ownEnviron(env, callers []string) []string {
 	own := make([]string, 0, len(env))
 	name := func(v string) string { name, _, _ := strings.Cut(v, "="); return name }
@@ -26,9 +26,8 @@ func (w *wrapper) ownEnviron(env, callers []string) []string {
 	return own
 }
 
-// ToolEnviron is the environment in which another tool is started outside of every
-// sandbox: env, without what makes a program load code or data from elsewhere,
-// which may be where a sandbox can write.
+// ToolEnviron returns env without the variables that make a program load code or data from
+// elsewhere, where a sandbox might write. Other tools run outside of every sandbox.
 func ToolEnviron(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -36,22 +35,21 @@ func ToolEnviron(env []string) []string {
 	})
 }
 
-// What a client of an engine keeps the caller's value of, whatever the command's
-// is: what every program needs, and how it finds its engine.
+// The variables of which an engine's client keeps the caller's value, whatever the command's
+// is: those that every program needs, and those by which it finds the engine.
 var (
 	clientsNeed   = [...]string{"PATH", "HOME", "XDG_RUNTIME_DIR"}
 	clientsEngine = [...]string{"DOCKER_", "CONTAINER_", "CONTAINERS_"} // with anything behind
 )
 
-// clients tells whether a variable is one of those.
+// clients reports whether a variable is one of those.
 func clients(name string) bool { return ownsName(name) || begins(name, clientsEngine[:]) }
 
-// ownsName tells whether a client keeps its own of a variable that every process has.
+// ownsName reports whether a variable is one of clientsNeed.
 func ownsName(name string) bool { return slices.Contains(clientsNeed[:], name) }
 
-// heeded tells whether a variable is one that the loader, the C library or Go's
-// runtime of any program heeds: what they name is loaded into it. These are the
-// ones that a setuid program ignores (ld.so(8)), and Go's own.
+// heeded reports whether the loader, the C library or Go's runtime loads into a program what a
+// variable names. These are the variables that a setuid program ignores (ld.so(8)), and Go's.
 func heeded(name string) bool {
 	return begins(name, loadedPrefixes[:]) || slices.Contains(loaded[:], name)
 }

@@ -16,8 +16,8 @@ type Invocation struct {
 	Mounts []DirMount
 }
 
-// DirMount is a directory of the host that a command works on. Inside it is in view
-// at HostPath, which the command's arguments name, and at GuestPath.
+// DirMount is a directory of the host that a command works on. Inside, the command sees it at
+// HostPath, which its arguments name, and at GuestPath.
 type DirMount struct {
 	Label     string // what an audit calls the directory
 	HostPath  string // absolute
@@ -25,18 +25,17 @@ type DirMount struct {
 	Mode      spec.MountMode
 }
 
-// The most mounts that an invocation may have, each of which is held against the
-// others, and the most problems that are told of one.
+// The most mounts that an invocation may have, since each is compared with the others, and the
+// most problems that Check returns.
 const (
 	maxMounts   = 256
 	maxProblems = 100
 )
 
-// Check refuses what is no invocation, whatever the sandbox. It gives nil for
-// one that is.
+// Check returns what is malformed in an invocation, whatever the sandbox; nil for nothing.
 func (inv *Invocation) Check() spec.Problems { return inv.check(true) }
 
-// check is Check, for a command or the directories alone.
+// check is Check; command is false where the invocation has directories alone.
 func (inv *Invocation) check(command bool) (ps spec.Problems) {
 	refuse := func(field, on, do, why, help string) {
 		if len(ps) == maxProblems {
@@ -89,8 +88,7 @@ func (inv *Invocation) check(command bool) (ps spec.Problems) {
 	return ps
 }
 
-// unclean says why a path is not the one way to name what it names; "" where it
-// is absolute and clean.
+// unclean returns why a path is not absolute and clean; "" where it is.
 func unclean(path string) string {
 	switch {
 	case path == "":

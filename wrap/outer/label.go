@@ -8,14 +8,14 @@ import (
 	"sbx/spec"
 )
 
-// alias is what an audit calls a directory of the host; all tells that it calls what
-// lies in it the same, whose names are nobody's business.
+// alias is the label by which an audit names a directory of the host. Where all is true the
+// label also stands for the paths inside, whose names stay private.
 type alias struct {
 	path, label string
 	all         bool
 }
 
-// aliases are the directories that have a name for others, the deepest first.
+// aliases returns the directories that have a label, the deepest first.
 func (w *wrapper) aliases() labels {
 	var all []alias
 	r := w.a.Resolved

@@ -7,18 +7,18 @@ import (
 	"sbx/wrap"
 )
 
-// openDoors notes which side doors stay open where sbx itself would shut them: what
-// Landlock alone can shut, and what lies in the hands of who starts the tool.
+// openDoors notes the side doors that sbx would shut and the tool leaves open: those that only
+// Landlock shuts, and descriptors that the tool's caller hands on.
 func (w *wrapper) openDoors() {
 	w.masked()
-	if !w.plan.Filter.On || w.name == nameSbx || w.name == nameNone || w.name == nameContainer { // whose Landlock and streams are its own
+	if !w.plan.Filter.On || w.name == nameSbx || w.name == nameNone || w.name == nameContainer { // sbx shuts them itself, none shuts nothing
 		return
 	}
 	if w.a.Resolved.Network == spec.NetworkHost {
 		w.note(Lack{wrap.FieldSideDoors, "abstract sockets of the host's network can be connected to, which only Landlock denies"})
 	}
 	switch {
-	case w.a.Supervised, w.image: // sbx has looked at them, or the client hands on bytes alone
+	case w.a.Supervised, w.image: // sbx has checked the descriptors, or the client passes on bytes alone
 	case w.name == "bwrap":
 		w.note(Lack{wrap.FieldSideDoors, "every descriptor that is open where bwrap is started is the command's as well, and one of a directory leads out"})
 	default:
@@ -26,8 +26,8 @@ func (w *wrapper) openDoors() {
 	}
 }
 
-// supervisedLacks is what a tool lacks though sbx stays outside, of what the documents
-// have held.
+// supervisedLacks lists the restrictions of w.without that the documents ask for and that no sbx
+// outside makes up for.
 func (w *wrapper) supervisedLacks() []Lack {
 	why := ""
 	switch names, sockets := len(w.plan.Watch.Trees) > 0, w.a.Resolved.Network != spec.NetworkHost; {
@@ -48,7 +48,7 @@ func (w *wrapper) supervisedLacks() []Lack {
 	return slices.DeleteFunc(lacks, func(l Lack) bool { return l.Why == "" })
 }
 
-// masked tells of secrets that are hidden by a mount on the file itself.
+// masked notes secrets that are hidden by a mount on the file itself.
 func (w *wrapper) masked() {
 	secret := func(path string) bool {
 		return slices.ContainsFunc(w.a.Host.Secrets, func(s wrap.Found) bool { return s.Real == path })
@@ -58,7 +58,7 @@ func (w *wrapper) masked() {
 	}
 }
 
-// unsupervised is what a tool that only makes namespaces and mounts cannot hold.
+// unsupervised returns why a tool that only makes namespaces and mounts cannot enforce a field.
 func unsupervised(w *wrapper, f spec.Field) string {
 	switch {
 	case f.In("limits") && !w.a.Supervised:
@@ -75,7 +75,7 @@ func unsupervised(w *wrapper, f spec.Field) string {
 	return unwatched(w, f)
 }
 
-// unwatched is what every tool but sbx lacks: somebody who watches.
+// unwatched returns why a field cannot be enforced without a supervisor, which only sbx has.
 func unwatched(w *wrapper, f spec.Field) string {
 	switch {
 	case f == "max_commands":
@@ -86,7 +86,7 @@ func unwatched(w *wrapper, f spec.Field) string {
 	return ""
 }
 
-// What no tool does that is told by a command line: noWatch where names are protected,
+// The restrictions that no other tool enforces: noWatch matters where names are protected,
 // noSockets where the network is not the host's.
 const (
 	noWatch   = "protected names that exist are read-only; the creation of others is neither denied nor noticed"

@@ -7,7 +7,7 @@ import (
 	"sbx/internal/broker/wire"
 )
 
-// Slot is a place in a wrapped command line for something of the invocation's.
+// Slot is a place in a wrapped command line for a part of the invocation.
 type Slot uint8
 
 // The slots.
@@ -15,16 +15,16 @@ const (
 	SlotNone   Slot = iota // the Word is its Text
 	SlotCwd                // Text, the working directory inside
 	SlotEnv                // Text and a variable's name, for each variable
-	SlotHeeded             // Text, name and value, for each variable that the tool must not have itself
+	SlotHeeded             // Text, name and value, for each variable that the tool itself must not have
 	SlotCmd                // Text, the command
 	SlotArgs               // the command's arguments
 )
 
-// Word is an argument of a wrapped command line, or several.
+// Word stands for one or more arguments of a wrapped command line.
 type Word struct {
 	Slot Slot
-	// Text is the argument. Where the slot is one of the invocation's it is the flag
-	// before it, an argument of its own; "" for none.
+	// Text is the argument of SlotNone. For any other slot Text is the flag before it, a
+	// separate argument; "" for none.
 	Text string
 }
 
@@ -37,8 +37,8 @@ func (w *wrapper) add(args ...string) {
 
 func (w *wrapper) slot(s Slot, flag string) { w.line = append(w.line, Word{s, flag}) }
 
-// rewrite gives the invocation without its arguments, and of these what follows
-// those that are the same for every invocation.
+// rewrite returns the wrapped invocation without its arguments, and the arguments after the
+// fixed ones.
 func (w *wrapper) rewrite(inv *Invocation) (out Invocation, rest []string, err error) {
 	if err := w.check(inv); err != nil {
 		return out, nil, err
@@ -47,7 +47,7 @@ func (w *wrapper) rewrite(inv *Invocation) (out Invocation, rest []string, err e
 		return *inv, inv.Args, nil
 	}
 	out = Invocation{Cmd: w.program(), Env: inv.Env, Cwd: inv.Cwd, Mounts: inv.Mounts}
-	if w.name == nameSbx { // which applies the environment's rules itself
+	if w.name == nameSbx { // sbx applies the rules of the environment itself
 		return out, w.fill(inv, nil, nil), nil
 	}
 	env := w.a.Host.Environ(w.a.Resolved.Environ(inv.Env))
@@ -58,10 +58,10 @@ func (w *wrapper) rewrite(inv *Invocation) (out Invocation, rest []string, err e
 	return out, w.fill(inv, env, out.Env), nil
 }
 
-// fill puts an invocation into the line, from its first slot on; env is the
-// command's environment, own that of the tool.
+// fill returns the arguments from the first slot on, with the invocation's parts in the
+// slots; env is the command's environment, own the tool's.
 func (w *wrapper) fill(inv *Invocation, env, own []string) []string {
-	line := w.line[w.same():]
+	line := w.line[w.fixed():]
 	args := make([]string, 0, 2*len(line)+len(inv.Args)+2*len(env))
 	for i := range line {
 		word := &line[i]
@@ -81,7 +81,7 @@ func (w *wrapper) fill(inv *Invocation, env, own []string) []string {
 			for _, v := range env {
 				name, _, _ := strings.Cut(v, "=")
 				if w.image && ownsName(name) || !slices.Contains(own, v) {
-					name = v // the tool's may be another, or is, or it has none
+					name = v // with its value: the tool has another, or none
 				}
 				args = append(args, word.Text, name)
 			}
@@ -96,8 +96,8 @@ func (w *wrapper) fill(inv *Invocation, env, own []string) []string {
 	return args
 }
 
-// dir is where the command starts: where the caller says, if that is in view, as
-// sbx does it.
+// dir returns the directory in which the command starts: the caller's if it is in view, else
+// the Plan's, as sbx itself chooses.
 func (w *wrapper) dir(cwd string) string {
 	if cwd == "" || w.name == nameSbx {
 		cwd = w.plan.Command.Dir
@@ -108,9 +108,8 @@ func (w *wrapper) dir(cwd string) string {
 	return cwd
 }
 
-// same is how many of the line's words are the same for every invocation, from
-// its beginning on.
-func (w *wrapper) same() int {
+// fixed returns how many words at the line's beginning are the same for every invocation.
+func (w *wrapper) fixed() int {
 	if i := slices.IndexFunc(w.line, func(word Word) bool { return word.Slot != SlotNone }); i >= 0 {
 		return i
 	}

@@ -9,8 +9,7 @@ import (
 	"sbx/wrap"
 )
 
-// check refuses an invocation that cannot be, or is more than the wrapper was
-// made for.
+// check refuses an invocation that is malformed or names mounts that the sandbox does not show.
 func (w *wrapper) check(inv *Invocation) error {
 	ps := inv.Check()
 	if len(ps) > 0 {
@@ -27,7 +26,7 @@ func (w *wrapper) check(inv *Invocation) error {
 	return nil
 }
 
-// unknown refuses a mount that the sandbox does not show so.
+// unknown returns a problem where the sandbox does not show a mount in its mode.
 func (w *wrapper) unknown(m *DirMount, i int) *spec.Problem {
 	if w.name == nameNone || slices.Contains(w.a.Mounts, *m) {
 		return nil
@@ -46,7 +45,7 @@ func (w *wrapper) unknown(m *DirMount, i int) *spec.Problem {
 		Help: "name the mount when the wrapper is made, or open it in the spec"}
 }
 
-// checkMounts refuses directories that the Plan does not show as they are asked for.
+// checkMounts refuses directories that the Plan does not show in the requested mode.
 func (w *wrapper) checkMounts(all []DirMount) {
 	if w.name == nameNone {
 		return
@@ -60,14 +59,13 @@ func (w *wrapper) checkMounts(all []DirMount) {
 	}
 }
 
-// writableElsewhere tells whether another of the mounts has the same directory to
-// write: a command that is given both may.
+// writableElsewhere reports whether another mount makes the same directory writable, which
+// decides.
 func writableElsewhere(m *DirMount, all []DirMount) bool {
 	return slices.ContainsFunc(all, func(o DirMount) bool { return o.HostPath == m.HostPath && o.Mode == spec.MountRW })
 }
 
-// real is a directory of the host with its links resolved, as the spec's mounts have
-// it.
+// real returns a directory of the host with its links resolved, as the spec's mounts have it.
 func (w *wrapper) real(path string) string {
 	for i := range w.a.Resolved.Mounts {
 		if s := &w.a.Resolved.Mounts[i].Source; s.Abs == path {
@@ -77,8 +75,8 @@ func (w *wrapper) real(path string) string {
 	return path
 }
 
-// view tells whether a path of the host is seen inside under the same name, and
-// whether it can be written there.
+// view reports whether a path of the host is in view inside under the same name, and whether
+// it is writable there.
 func (w *wrapper) view(path string) (rw, seen bool) {
 	for i := len(w.nodes) - 1; i >= 0; i-- {
 		n := &w.nodes[i]
@@ -94,7 +92,7 @@ func (w *wrapper) view(path string) (rw, seen bool) {
 	return false, false
 }
 
-// shown is what view makes of a node.
+// shown returns the word of a template for how a node shows its path.
 func shown(n *wrap.Node) string {
 	switch {
 	case n.Kind == wrap.NodeBind && n.Mode == wrap.ModeRO:

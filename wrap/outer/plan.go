@@ -9,10 +9,10 @@ import (
 	"sbx/wrap"
 )
 
-// build makes the Plan that the tool is to carry out.
+// build makes the Plan that the tool will carry out.
 func (w *wrapper) build() error {
 	r, h := *w.a.Resolved, w.host()
-	if w.image { // what lies outside of the spec's own paths is the image's
+	if w.image { // outside the spec's own paths the command sees the image
 		r.Visible, r.System, r.FileRules = true, false, true
 		if !r.Confined {
 			r.Confined = true
@@ -20,9 +20,9 @@ func (w *wrapper) build() error {
 		}
 	}
 	if w.name == nameContainer && !r.Spec.Filesystem.Value.Read.Set {
-		r.Visible = false // of a workshop: a refusal, or the documents let it be
+		r.Visible = false // a workshop's, which containerCannot has refused or best_effort waives
 	}
-	// What the tool does not hold has been told, or refused, by its own name.
+	// askTool has noted or refused already the fields that the tool cannot enforce.
 	for _, l := range w.lacks {
 		r.BestEffort = append(slices.Clone(r.BestEffort), l.Field)
 	}
@@ -53,10 +53,10 @@ func (w *wrapper) build() error {
 		w.refuse("filesystem", "have "+w.name+" show the host's files", "the names in / are not known", "probe the host for it")
 	}
 	nodes, copied := plan.Nodes()
-	w.nodes = slices.DeleteFunc(nodes, func(n wrap.Node) bool { // no line of text can name it: it stays hidden
+	w.nodes = slices.DeleteFunc(nodes, func(n wrap.Node) bool { // an argument cannot name it: it stays hidden
 		return !utf8.ValidString(n.Path) && (n.Soft || n.Kind == wrap.NodeDir || n.Kind == wrap.NodeFile || n.Kind == wrap.NodeLink)
 	})
-	if w.name != nameSbx { // which carries out the Plan itself
+	if w.name != nameSbx { // sbx carries out the Plan itself
 		for _, dir := range copied {
 			w.lack(wrap.FieldHome, w.name+": no private copy of "+dir+" can be made")
 		}
@@ -64,8 +64,8 @@ func (w *wrapper) build() error {
 	return nil
 }
 
-// host is the host as a tool has it: the mechanisms of the top rung, none of
-// those that only sbx has.
+// host returns the host as the tool uses it: with all namespaces, and without the mechanisms
+// that only sbx has.
 func (w *wrapper) host() wrap.Host {
 	h := *w.a.Host
 	if w.name == nameSbx {
@@ -74,7 +74,7 @@ func (w *wrapper) host() wrap.Host {
 	h.Rungs = [3]wrap.Answer{{State: wrap.Yes}, {State: wrap.Yes}, {State: wrap.Yes}}
 	h.Overlay = wrap.Answer{State: wrap.No, Why: w.name + " lays no overlays"}
 	h.Layer, h.Listing = h.Overlay, w.listings()
-	if w.name == nameContainer { // whose files nobody replaces: each is masked
+	if w.name == nameContainer { // nobody replaces an image's files: each is masked
 		h.Listing = slices.DeleteFunc(slices.Clone(h.Listing), func(l wrap.Listing) bool { return l.Dir != "/" })
 	}
 	h.Parent, h.FreeParent, h.Outer = nil, nil, false
@@ -83,12 +83,12 @@ func (w *wrapper) host() wrap.Host {
 		h.Listener = wrap.Answer{State: wrap.No, Why: w.name + " answers no calls"}
 	}
 	h.Tracer = wrap.Answer{State: wrap.No, Why: w.name + " does not trace"}
-	if w.name != nameContainer { // in which sbx-init has it
+	if w.name != nameContainer { // where sbx-init applies Landlock
 		h.LandlockABI = max(h.LandlockABI, 1)
 	}
-	// The tool has the streams and the terminal that it is started on.
+	// The tool's streams and terminal are its caller's.
 	h.Streams, h.Terminal = nil, ""
-	if w.image { // which has its own of these
+	if w.image { // the image has its own
 		h.System, h.Keep, h.Devices, h.ProcRO, h.ProcMask = nil, nil, nil, nil, nil
 	}
 	if !w.a.Supervised || w.image || w.name == nameContainer {
@@ -99,9 +99,9 @@ func (w *wrapper) host() wrap.Host {
 	return h
 }
 
-// listings are the directories that a tool may be told name by name. One of the system's
-// with many names (/etc, as root) is left out: a mount for each would make the line
-// ten times as long and slow, so that its secrets are masked, as masked says.
+// listings returns the directories that a tool may put together name by name. A directory of
+// the system with many names (/etc, as root) is left out: a mount for each name would make the
+// line ten times as long and slow. Its secrets are masked instead, which masked notes.
 func (w *wrapper) listings() []wrap.Listing {
 	h, r := w.a.Host, w.a.Resolved
 	return slices.DeleteFunc(slices.Clone(h.Listing), func(l wrap.Listing) bool {

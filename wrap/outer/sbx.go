@@ -7,8 +7,8 @@ import (
 	"sbx/wrap"
 )
 
-// sbxTool is sbx itself, which holds every field and looks at the host anew when
-// the command is started.
+// sbxTool is sbx itself, which enforces every field and looks at the host again when the command
+// starts.
 var sbxTool = tool{name: nameSbx, args: sbxArgs, cannot: func(w *wrapper, f spec.Field) string {
 	if f == "syscalls" && len(w.a.Resolved.MoreSyscalls) > 0 {
 		return "one document has one list of system calls"
@@ -16,7 +16,7 @@ var sbxTool = tool{name: nameSbx, args: sbxArgs, cannot: func(w *wrapper, f spec
 	return ""
 }}
 
-// sbxDocument is where the line has the spec.
+// sbxDocument is the index of the spec in the line.
 const sbxDocument = 2
 
 func sbxArgs(w *wrapper) {
@@ -40,9 +40,8 @@ func sbxArgs(w *wrapper) {
 	w.slot(SlotArgs, "")
 }
 
-// withSources adds to a document, as mounts to read, the files that made it and
-// could be written inside: the sbx that is told the one document does not know them,
-// and the next wrapping reads them.
+// withSources adds to a document read-only mounts of the spec files that would be writable
+// inside: the next wrapping reads them, and the sbx that gets the one document cannot know them.
 func (w *wrapper) withSources(doc *spec.Node) *spec.Node {
 	for _, path := range w.a.Sources {
 		if !slices.ContainsFunc(w.nodes, func(n wrap.Node) bool { return n.Kind == wrap.NodeBind && n.Mode == wrap.ModeRO && n.Path == path }) ||
@@ -59,7 +58,7 @@ func (w *wrapper) withSources(doc *spec.Node) *spec.Node {
 	return doc
 }
 
-// member is a member of an object, made where it is missing.
+// member returns a member of an object, and makes it where it is missing.
 func member(n *spec.Node, key string, k spec.Kind) *spec.Node {
 	if have := n.Get(key); have != nil {
 		return have

@@ -9,9 +9,9 @@ import (
 	"sbx/wrap/defaults"
 )
 
-// DefaultSpec is what an invocation runs under where nobody says anything else:
-// workspace-write over its working directory and the directories that it may write,
-// without a network. The Lacks are the guest paths that stay the command's own.
+// DefaultSpec returns the spec of an invocation for which nobody gives one: workspace-write over
+// its working directory and its writable mounts, without a network. The Lacks are the guest
+// paths that are left to the command.
 func DefaultSpec(inv *Invocation) (*spec.SandboxSpec, []Lack) {
 	list, left := MountList(inv.Mounts)
 	var fs spec.Filesystem
@@ -41,15 +41,15 @@ func DefaultSpec(inv *Invocation) (*spec.SandboxSpec, []Lack) {
 	return s, left
 }
 
-// MountSpec is a document by which the directories of an invocation narrow a spec
-// that others wrote: it has the spec's own mounts and them, and must be no wider.
+// MountSpec returns a document with the mounts of parent and of an invocation, which narrows
+// parent: it must not be wider.
 func MountSpec(inv *Invocation, parent *spec.Resolved) (*spec.SandboxSpec, []Lack) {
 	list, left := MountList(inv.Mounts)
 	all := make([]spec.Mount, 0, len(parent.Mounts)+len(list))
 	for i := range parent.Mounts {
 		m := parent.Mounts[i].Mount
 		m.Source, m.Target = parent.Mounts[i].Source.Abs, parent.Mounts[i].Target
-		// Where the invocation names the same place it is the one to be no wider.
+		// Where both name a place the invocation's mount must not be wider.
 		if j := slices.IndexFunc(list, func(l spec.Mount) bool { return l.Target == m.Target }); j >= 0 {
 			m = list[j]
 			list = slices.Delete(list, j, j+1)
@@ -61,10 +61,9 @@ func MountSpec(inv *Invocation, parent *spec.Resolved) (*spec.SandboxSpec, []Lac
 	return s, left
 }
 
-// MountList is what the directories of an invocation are as filesystem.mounts: each
-// at its guest path, and a read-only one at its own path too, which may be
-// writable otherwise. A guest path at which nothing can be mounted is the
-// command's own affair, as wasmtime's --dir makes it, and is in left.
+// MountList returns the directories of an invocation as filesystem.mounts: each at its guest
+// path and at its own, where a read-only one could be writable otherwise. A guest path at which
+// nothing can be mounted is left to the command, as wasmtime maps --dir itself, and is in left.
 func MountList(mounts []DirMount) (list []spec.Mount, left []Lack) {
 	add := func(m *DirMount, target string) {
 		for _, have := range list {
@@ -74,7 +73,7 @@ func MountList(mounts []DirMount) (list []spec.Mount, left []Lack) {
 		}
 		list = append(list, spec.Mount{Label: m.Label, Source: m.HostPath, Target: target, Mode: m.Mode})
 	}
-	for i := range mounts { // a writable one first: two may be of one directory
+	for i := range mounts { // writable ones first: two mounts may share a directory
 		if m := &mounts[i]; m.Mode == spec.MountRW {
 			add(m, m.HostPath)
 		}
@@ -91,7 +90,7 @@ func MountList(mounts []DirMount) (list []spec.Mount, left []Lack) {
 	return list, left
 }
 
-// noPlace says why nothing is mounted at a guest path.
+// noPlace returns why nothing can be mounted at a guest path; "" where something can.
 func noPlace(guest string, mounts []DirMount) string {
 	if guest == "/" {
 		return "/ is the sandbox's root"
@@ -113,7 +112,7 @@ func noPlace(guest string, mounts []DirMount) string {
 	return ""
 }
 
-// systemBeneath tells whether a part of @system lies beneath path.
+// systemBeneath reports whether a path of @system lies in path.
 func systemBeneath(path string) bool {
 	for _, row := range defaults.System() {
 		if view.Within(row.Path, path) {

@@ -6,15 +6,15 @@ import (
 	"sbx/wrap"
 )
 
-// TemplateVersion is the version of a template's format. Whoever reads one refuses
-// another version: what a template says must not be half understood.
+// TemplateVersion is the version of a template's format. A reader refuses any other version,
+// since it would understand half of the template.
 const TemplateVersion = 2
 
-// AppendTemplate appends all that a wrapper of NewWrapper's knows, as an object on
-// one line: another program wraps by it as Wrap does, without asking again. left is
-// what else the audits have as not held.
+// AppendTemplate appends everything that a wrapper of NewWrapper knows, as an object on one line:
+// another program wraps by it as Wrap does, without asking sbx again. left is added to notHeld of
+// the audits.
 //
-// It is no audit: it has the host's paths and the spec's values. The error is
+// A template is not an audit: it has the host's paths and the spec's values. The error is
 // spec.Problems: JSON cannot carry the line.
 func AppendTemplate(dst []byte, of Wrapper, left []Lack) ([]byte, error) {
 	t := template{of.(*wrapper), doc.Writer{B: dst}}
@@ -35,10 +35,10 @@ func AppendTemplate(dst []byte, of Wrapper, left []Lack) ([]byte, error) {
 	t.Key("redact")
 	t.redact(redact.Rules())
 	t.Key("notHeld")
-	return append(appendLacks(t.B, append(t.w.told[:len(t.w.told):len(t.w.told)], left...)), '}'), nil
+	return append(appendLacks(t.B, append(t.w.auditLacks[:len(t.w.auditLacks):len(t.w.auditLacks)], left...)), '}'), nil
 }
 
-// template writes a wrapper down.
+// template writes a wrapper as a template.
 type template struct {
 	w *wrapper
 	doc.Writer
@@ -62,7 +62,7 @@ func (t *template) str(s string) { t.Item(); t.Str(s) }
 func (t *template) num(n int)    { t.Item(); t.Int(int64(n)) }
 func (t *template) flag(is bool) { t.Item(); t.Bool(is) }
 
-// slotNames are what a template calls the slots; a word without one is its text.
+// slotNames are the slots' names in a template; a word of SlotNone is its text.
 var slotNames = [...]string{SlotCwd: "cwd", SlotEnv: "env", SlotHeeded: "heeded", SlotCmd: "cmd", SlotArgs: "args"}
 
 func (t *template) word(w *Word) {
@@ -76,9 +76,8 @@ func (t *template) word(w *Word) {
 	t.Close('}')
 }
 
-// folders is what is in view: where the command starts if nobody says, the paths
-// that are the host's own, the last that holds a path deciding, and the mounts that
-// were asked for.
+// folders writes the directories in view: where the command starts by default, the paths of the
+// host in order, of which the last that holds a path decides, and the requested mounts.
 func (t *template) folders() {
 	w := t.w
 	t.Open('{')
@@ -103,7 +102,7 @@ func (t *template) folders() {
 	t.Close('}')
 }
 
-// environment is null where the command's environment is the caller's.
+// environment writes the rules of the environment; null where the caller's is passed unchanged.
 func (t *template) environment() {
 	w := t.w
 	if w.name == nameSbx || w.name == nameNone {
@@ -140,7 +139,7 @@ func (t *template) environment() {
 	t.Close('}')
 }
 
-// audit is the audit of the line's beginning, and what labels go by.
+// audit writes the audit of the fixed words, and the tables of labels.
 func (t *template) audit() {
 	w := t.w
 	g := &w.head
@@ -154,17 +153,17 @@ func (t *template) audit() {
 	t.KeyInt("next", int64(next))
 	t.KeyInt("maxArg", int64(maxAuditArg))
 	t.KeyInt("maxArgs", int64(maxAuditArgs))
-	t.rows("labels", len(w.hide), func(i int) {
-		t.str(w.hide[i].path)
-		t.str(w.hide[i].label)
-		t.flag(w.hide[i].all)
+	t.rows("labels", len(w.labels), func(i int) {
+		t.str(w.labels[i].path)
+		t.str(w.labels[i].label)
+		t.flag(w.labels[i].all)
 	})
 	t.KeyList("common", common[:])
 	t.KeyList("tops", tops[:])
 	t.Close('}')
 }
 
-// redact is the rules about credentials.
+// redact writes the rules about credentials.
 func (t *template) redact(r redact.Tables) {
 	t.Open('{')
 	t.KeyStr("mark", r.Mark)

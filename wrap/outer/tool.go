@@ -8,8 +8,8 @@ import (
 	"sbx/wrap"
 )
 
-// Lack is something that a tool does not hold: a field of the spec that the
-// documents let be less, or what is no field.
+// Lack is a restriction that a tool does not enforce: a field of the spec that the documents
+// list in best_effort, or one that no field names.
 type Lack struct {
 	Field spec.Field
 	Why   string
@@ -19,52 +19,54 @@ type Lack struct {
 type Ask struct {
 	Resolved *spec.Resolved
 	Host     *wrap.Host
-	// Image is the image whose files the command sees, for the tools that want one.
+	// Image is the image whose files the command sees, for the tools that run one.
 	Image string
 	// Mounts are the directories that invocations will name.
 	Mounts []DirMount
-	// Supervised: an sbx outside holds what it can hold for any tool: the time, the
-	// limits of a process and, where it can make groups, those of the tree.
+	// Supervised is true where an sbx outside enforces what it can for any tool: the
+	// timeout, the limits of a process and, where it can make control groups, those of
+	// the whole process tree.
 	Supervised bool
-	// Container is the name of a container, Terminal that it gets a terminal.
+	// Container is the name of a container; Terminal is true where it gets a terminal.
 	Container string
 	Terminal  bool
-	// Unlisted: audits list no arguments, for a caller that shows none.
+	// Unlisted leaves the arguments out of audits, for a caller that shows none.
 	Unlisted bool
-	// StatusFD is where bwrap tells whether the command was started; 0 for nowhere.
+	// StatusFD is the descriptor on which bwrap reports that it started the command; 0 for none.
 	StatusFD int
-	// FilterFD is where bwrap is given Backing.Filter; 0 for nowhere, -1 where it will
-	// be and the line does not say so.
+	// FilterFD is the descriptor from which bwrap reads BackendPlan.Filter; 0 for none, -1
+	// where there will be one that the line does not name.
 	FilterFD int
-	Record   string // see Request
+	Record   string // see wrap.Request
 	Sources  []string
-	Broker   wrap.BrokerAsk // of a container that has one; zero for none
+	Broker   wrap.BrokerAsk // a container's; zero for none
 }
 
-// Asked is what a Plan for a tool is built from.
+// Asked is the input of wrap.Build for a tool.
 type Asked struct {
 	Resolved *spec.Resolved
 	Host     *wrap.Host
 	Request  wrap.Request
 }
 
-// tool is a sandbox that is told by its command line what it is to do.
+// tool is a program that makes a sandbox as its command line says.
 type tool struct {
 	name  string
-	image bool // it shows an image's files, not the host's
-	root  bool // it wants a root of its own: Request.NewRoot
+	image bool // the command sees an image's files, not the host's
+	root  bool // the Plan must have its own root: Request.NewRoot
 	args  func(*wrapper)
-	below int    // how many of its processes wait for the command
-	needs string // the least version that knows each of the arguments
-	// cannot says why a field cannot be told to the tool; "" where it can.
+	below int    // how many of the tool's processes wait for the command
+	needs string // the oldest version that accepts each argument
+	// cannot returns why the tool cannot enforce a field; "" where it can.
 	cannot func(w *wrapper, f spec.Field) string
-	// instead says what would enforce a field that the tool does not; nil for another wrapper.
+	// instead returns what would enforce a field that the tool does not; nil where another
+	// wrapper would.
 	instead func(f spec.Field) string
-	// without is what it does not do that is no field.
+	// without lists the restrictions of every sandbox of sbx that the tool lacks.
 	without []Lack
 }
 
-// The names of the tools that the common parts know.
+// The names of the tools that code for all tools treats apart.
 const (
 	nameSbx    = "sbx"
 	nameRunsc  = "runsc"
@@ -72,28 +74,28 @@ const (
 	namePodman = "podman"
 	nameNone   = "none"
 	nameOCI    = "oci"
-	// nameContainer is no wrapper: see Contain.
+	// nameContainer is not a wrapper's name: see Contain.
 	nameContainer = "sbx-oci"
 )
 
-// wrapper is a tool with all that is known before there is an invocation.
+// wrapper is a tool with everything that can be made before the invocation is known.
 type wrapper struct {
 	*tool
-	a     Ask
-	asked Asked
-	plan  *wrap.Plan
-	nodes []wrap.Node
-	line  []Word // the arguments
-	lacks []Lack
-	told  []Lack // lacks as an audit has them
-	hide  labels // how an audit calls paths of the host
-	head  auditArgs
+	a          Ask
+	asked      Asked
+	plan       *wrap.Plan
+	nodes      []wrap.Node
+	line       []Word // the tool's arguments
+	lacks      []Lack
+	auditLacks []Lack // lacks, with labels for paths
+	labels     labels // by which an audit names paths of the host
+	head       auditArgs
 
 	problems spec.Problems
 }
 
-// lack is a field that the tool cannot hold: a refusal, or a Lack where the
-// documents let it be.
+// lack notes a field that the tool cannot enforce: as a Lack where the documents list it in
+// best_effort, else as a problem.
 func (w *wrapper) lack(f spec.Field, why string) {
 	if name, _, item := strings.Cut(string(f), "["); item {
 		f = spec.Field(name)
@@ -120,7 +122,7 @@ func (w *wrapper) refuse(f spec.Field, do, why, help string) {
 	w.problems = append(w.problems, &spec.Problem{Field: f, Do: do, Why: why, Help: help})
 }
 
-// found is the tool's program on this host; nil where it has none.
+// found returns the tool's program on this host; nil for none.
 func (w *wrapper) found() *wrap.Tool {
 	name := w.name
 	if name == nameRunsc {
@@ -129,7 +131,7 @@ func (w *wrapper) found() *wrap.Tool {
 	return w.a.Host.Tool(name)
 }
 
-// program is the tool's file, or its name where the host does not have it.
+// program returns the path of the tool's program, or its name where the host lacks it.
 func (w *wrapper) program() string {
 	if t := w.found(); t != nil {
 		return t.Path

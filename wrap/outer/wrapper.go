@@ -9,8 +9,8 @@ import (
 )
 
 // Wrapper rewrites an invocation so that it runs in a sandbox. Wrap is pure: the
-// same values give the same answer, and nothing is opened, asked or started. What
-// of the machine matters is in the Host that the Wrapper was made with.
+// same values give the same answer, and Wrap opens and starts nothing. Everything it knows of
+// the machine is in the Host that the Wrapper was made with.
 type Wrapper interface {
 	// Name is the wrapper's, one of Wrappers.
 	Name() string
@@ -19,14 +19,14 @@ type Wrapper interface {
 	Wrap(inv Invocation) (Invocation, Audit, error)
 }
 
-// NewWrapper makes the wrapper of that name. The error is spec.Problems: what
-// the tool cannot hold and the documents do not let be less, by field and tool.
+// NewWrapper makes the wrapper of that name. The error is spec.Problems: the fields that the
+// tool cannot enforce and the documents do not list in best_effort.
 func NewWrapper(name string, a Ask) (Wrapper, error) { return newWrapper(name, a) }
 
-// tools are the wrappers, in the order of the help.
+// tools lists the tools in the order of `sbx help wrap`.
 var tools = [...]*tool{&sbxTool, &bwrapTool, &nsjailTool, &runscTool, &dockerTool, &podmanTool, &noneTool}
 
-// ToolsOf is which of wrap.ToolNames the wrapper of that name starts.
+// ToolsOf lists the programs of wrap.ToolNames that the wrapper of that name starts.
 func ToolsOf(wrapper string) []string {
 	if wrapper == nameRunsc {
 		wrapper = nameDocker
@@ -37,11 +37,10 @@ func ToolsOf(wrapper string) []string {
 	return []string{wrapper}
 }
 
-// ReachesBroker tells whether a command in the container that the tool makes can have a
-// broker.
+// ReachesBroker reports whether a command in a container of the tool can reach a broker.
 func ReachesBroker(tool string) bool { return tool == nameDocker || tool == namePodman }
 
-// Wrappers are the names of the wrappers.
+// Wrappers lists the names of the wrappers.
 func Wrappers() []string {
 	names := make([]string, len(tools))
 	for i, t := range tools {
@@ -62,7 +61,7 @@ func newWrapper(name string, a Ask) (*wrapper, error) {
 	return w, nil
 }
 
-// finish makes all of a wrapper that depends on no invocation.
+// finish makes everything of a wrapper that no invocation changes.
 func (w *wrapper) finish() error {
 	if w.image {
 		if err := Choice(w.name, w.a.Image); err != nil {
@@ -83,9 +82,9 @@ func (w *wrapper) finish() error {
 	if len(w.problems) > 0 {
 		return w.problems
 	}
-	w.hide = w.aliases()
+	w.labels = w.aliases()
 	for _, l := range w.lacks {
-		w.told = append(w.told, Lack{l.Field, w.hide.label(l.Why)})
+		w.auditLacks = append(w.auditLacks, Lack{l.Field, w.labels.label(l.Why)})
 	}
 	if !w.a.Unlisted {
 		w.head = w.auditHead()
@@ -96,8 +95,7 @@ func (w *wrapper) finish() error {
 // Name implements Wrapper.
 func (w *wrapper) Name() string { return w.name }
 
-// askTool asks the tool about each field that the documents set, and what an
-// access_mode implies.
+// askTool asks the tool about each field that the documents set or an access_mode implies.
 func (w *wrapper) askTool() {
 	r, asked := w.a.Resolved, w.a.Resolved.Spec.Asked()
 	if r.Network != spec.NetworkHost && !slices.Contains(asked, "network.mode") {
@@ -134,8 +132,8 @@ func (w *wrapper) Wrap(inv Invocation) (Invocation, Audit, error) {
 	}
 	a := w.audit(&inv, &out, rest)
 	if w.name != nameNone {
-		out.Args = make([]string, 0, w.same()+len(rest))
-		for i := range w.line[:w.same()] {
+		out.Args = make([]string, 0, w.fixed()+len(rest))
+		for i := range w.line[:w.fixed()] {
 			out.Args = append(out.Args, w.line[i].Text)
 		}
 		out.Args = append(out.Args, rest...)
@@ -150,8 +148,8 @@ func toolOf(name string) *tool {
 	return nil
 }
 
-// Choice tells why no wrapper of that name, with that image, can be made for any
-// spec; nil where one can.
+// Choice returns why no wrapper of that name and image can be made, whatever the spec; nil
+// where one can.
 func Choice(name, image string) error {
 	t := toolOf(name)
 	switch {
@@ -165,8 +163,8 @@ func Choice(name, image string) error {
 	return nil
 }
 
-// NeedsOf is the least version of a tool whose every argument is known to it, and
-// whether it runs images; ok is false for what is no tool of others.
+// NeedsOf returns the oldest version of a tool that accepts each argument of ours, and whether
+// the tool runs images; ok is false for sbx, none and unknown names.
 func NeedsOf(name string) (version string, image, ok bool) {
 	for _, t := range tools {
 		if t.name == name && t.needs != "" {
