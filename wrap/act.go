@@ -41,7 +41,7 @@ func (p *Plan) CreateAct(host string, link bool) Act {
 	return a
 }
 
-// Allows tells whether the sandbox lets an act be done. What the host's own
+// Allows reports whether the sandbox lets an act be done. What the host's own
 // permissions say is not asked.
 func (p *Plan) Allows(a Act) bool {
 	_, denied := p.denial(a)
@@ -71,13 +71,13 @@ func (p *Plan) denial(a Act) (g view.Grant, denied bool) {
 	return g, !reaches(g)
 }
 
-// writes tells whether what is written at a path is written to the host.
+// writes reports whether what is written at a path is written to the host.
 func (p *Plan) writes(path string) bool { return p.Rung == RungFree || reaches(p.View.At(path)) }
 
-// reaches tells whether what is written there is written to the host.
+// reaches reports whether what is written there is written to the host.
 func reaches(g view.Grant) bool { return g.Access == view.Write && g.Source != "" && !g.Copied }
 
-// isMountPoint tells whether something is mounted on a path, whose name can then
+// isMountPoint reports whether something is mounted on a path, whose name can then
 // neither be moved nor removed.
 func (p *Plan) isMountPoint(path string) bool {
 	at := p.Staged(path)
@@ -90,7 +90,7 @@ func (p *Plan) isMountPoint(path string) bool {
 	})
 }
 
-// forbids tells whether a name of the host must not be created although its directory
+// forbids reports whether a name of the host must not be created although its directory
 // can be written: what is not there has no mount, and the supervisor denies it.
 func (w *Watch) forbids(path string, k ActKind) bool {
 	tree := w.treeOf(path)

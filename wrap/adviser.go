@@ -192,7 +192,7 @@ func (a *Adviser) try(e edit, there string) *attempt {
 	return t
 }
 
-// allows tells whether an edit allows an act at a path of the host: what turns out to be
+// allows reports whether an edit allows an act at a path of the host: what turns out to be
 // there is not made. An outer sandbox's files have no View here.
 func (t *attempt) allows(e edit, act Act, at string) bool {
 	if act.Kind == ToMake && e.names == at && t.there {
@@ -221,7 +221,7 @@ func (a *Adviser) opens(p *Plan, e edit, act Act) (top string) {
 	return top
 }
 
-// onlyGit is the one git directory in which all lies that is protected beneath a
+// onlyGit is the one git directory in which all lies that is protected under a
 // directory; "" where that is not so.
 func (a *Adviser) onlyGit(dir string) (git string) {
 	for i := range a.Plan.Watch.Protected {

@@ -21,7 +21,7 @@ func (a *Adviser) leading(edits []edit) string {
 	return ""
 }
 
-// leads tells whether an edited document has the network that the edit is for.
+// leads reports whether an edited document has the network that the edit is for.
 func (t *attempt) leads(m spec.NetworkMode, outer *Parent) bool {
 	if t.plan.Rung == RungParent {
 		return outer.Network >= m

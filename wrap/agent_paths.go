@@ -35,7 +35,7 @@ func WithOwn(r *spec.Resolved) *spec.Resolved {
 	return &all
 }
 
-// astray tells whether a path of the agent's own leads where it does by a link
+// astray reports whether a path of the agent's own leads where it does by a link
 // in a directory that commands write, or is no directory of its own: one that holds
 // the home.
 func astray(r *spec.Resolved, o *spec.OwnPath) bool {
@@ -43,20 +43,20 @@ func astray(r *spec.Resolved, o *spec.OwnPath) bool {
 		slices.ContainsFunc(o.Links, func(l spec.Link) bool { return writesOwn(r, l.Path) })
 }
 
-// writesOwn tells whether path lies in a directory that the agent writes.
+// writesOwn reports whether path lies in a directory that the agent writes.
 func writesOwn(r *spec.Resolved, path string) bool {
 	return slices.ContainsFunc(r.Own, func(o spec.OwnPath) bool {
 		return o.Mode == spec.OwnWrite && o.Exists && under(path, o.Real)
 	})
 }
 
-// opensOwn tells whether a path of the agent's own is opened for it.
+// opensOwn reports whether a path of the agent's own is opened for it.
 func (b *places) opensOwn(abs string) bool {
 	own := func(p spec.Path) bool { return p.Field == FieldAgent && p.Abs == abs }
 	return slices.ContainsFunc(b.r.Read, own) || slices.ContainsFunc(b.r.Write, own)
 }
 
-// inOwnTree tells whether path lies in a directory of the agent's own that is bound
+// inOwnTree reports whether path lies in a directory of the agent's own that is bound
 // in writable.
 func (b *guards) inOwnTree(path string) bool {
 	return slices.ContainsFunc(b.writables(), func(w spec.Path) bool { return w.Field == FieldAgent && under(path, w.Real) })
@@ -100,7 +100,7 @@ func (b *guards) tops() []string {
 }
 
 // closeWorkDir makes a working directory read-only that may only be read and
-// lies in a directory that the agent writes. What the document writes beneath it, and
+// lies in a directory that the agent writes. What the document writes under it, and
 // what it mounts there, stays.
 func (b *guards) closeWorkDir() {
 	wd := b.r.WorkingDir.Real

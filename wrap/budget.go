@@ -4,7 +4,7 @@ package wrap
 // to count for it: an execveat that no kernel makes (EINVAL), and that the outer
 // listener answers. Its third argument is a BudgetRequest, its fourth a number, its
 // first, to open one, a spec.OnExceed. Nothing of it lies in memory: the outer
-// supervisor cannot read that of one which has made a user namespace beneath itself.
+// supervisor cannot read that of one which has made a user namespace under itself.
 const BudgetFlags = 0x7362_0078
 
 // BudgetRequest is what is asked of an outer sbx, about a budget but for the last three.

@@ -7,7 +7,7 @@ import (
 )
 
 // gather lists what is bound at a path of its own: the spec's mounts, the two
-// directories of a job, and a workshop's tree at its virtual path. A mount beneath
+// directories of a job, and a workshop's tree at its virtual path. A mount under
 // another's target comes after it, in whatever order the spec has them.
 func (b *virtual) gather() {
 	b.binds = append(b.binds, b.r.Mounts...)
@@ -38,7 +38,7 @@ func (b *places) images(path string) []string {
 	return at
 }
 
-// allImages are images and all that shows something beneath path: hide beats
+// allImages are images and all that shows something under path: hide beats
 // mounts, whatever they name, and write and read.
 func (b *places) allImages(path string) []string {
 	at := b.images(path)

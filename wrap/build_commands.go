@@ -119,7 +119,7 @@ func (b *programs) nothing(e *Executable, why, help string) {
 	b.problems = append(b.problems, &spec.Problem{Field: e.Field, On: e.At, Do: "allow " + e.Asked, Why: why, Help: help})
 }
 
-// mayRun tells whether a file of the host is among what may be started.
+// mayRun reports whether a file of the host is among what may be started.
 func (b *programs) mayRun(real string) bool {
 	return !slices.Contains(b.denied, real) && slices.ContainsFunc(b.runs, func(e *Executable) bool {
 		return e.Real == real || e.Kind == Dir && under(real, e.Real)
@@ -164,7 +164,7 @@ func (b *programs) placePrograms() {
 	})
 }
 
-// inRuns tells whether a directory that is allowed holds a file.
+// inRuns reports whether a directory that is allowed holds a file.
 func (b *programs) inRuns(real string) bool {
 	return slices.ContainsFunc(b.runs, func(e *Executable) bool { return e.Kind == Dir && under(real, e.Real) })
 }

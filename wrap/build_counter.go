@@ -90,12 +90,12 @@ func (b *counting) notify() seccomp.Notify {
 	return seccomp.NotifyOpens
 }
 
-// SeesReach tells whether the counter sees when something inside first connects.
+// SeesReach reports whether the counter sees when something inside first connects.
 func (p *Plan) SeesReach() bool {
 	return p.Counter == CounterNotify && p.Filter.On && (p.Filter.Unix || p.Filter.Reach)
 }
 
-// Closed tells whether Landlock alone, without mounts, keeps a path from being
+// Closed reports whether Landlock alone, without mounts, keeps a path from being
 // written, made or removed. The path has no links.
 func (p *Plan) Closed(path string) bool {
 	if p.Base != BaseHost || p.Landlock.FS&landlock.WriteFile == 0 {

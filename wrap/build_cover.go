@@ -166,23 +166,23 @@ next:
 	return top
 }
 
-// oneMount tells whether no mount lies between a directory and a path beneath it:
+// oneMount reports whether no mount lies between a directory and a path under it:
 // submounts are bound over an overlay again, and would show what it hides.
 func (b *covering) oneMount(dir, path string) bool {
 	return !slices.ContainsFunc(b.h.Mounts, func(m MountPoint) bool { return m.Path != dir && under(m.Path, dir) && under(path, m.Path) })
 }
 
-// deep tells whether something is hidden or made below the directory itself.
+// deep reports whether something is hidden or made below the directory itself.
 func (c *cover) deep() bool {
 	return slices.ContainsFunc(c.hide, func(n string) bool { return strings.LastIndexByte(n, '/') > 0 })
 }
 
-// hides tells whether path is hidden already, by itself or with a directory above.
+// hides reports whether path is hidden already, by itself or with a directory above.
 func (c *cover) hides(path string) bool {
 	return slices.ContainsFunc(c.hide, func(n string) bool { return under(path, c.dir+n) })
 }
 
-// makes tells whether name is to be a mount point, whatever the host has there.
+// makes reports whether name is to be a mount point, whatever the host has there.
 func (c *cover) makes(name string) bool {
 	return slices.ContainsFunc(c.make, func(e Entry) bool { return e.Name == name })
 }

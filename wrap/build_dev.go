@@ -10,7 +10,7 @@ import (
 // in a container.
 const TerminalPath = "/dev/console"
 
-// ownDev tells whether path lies in the sandbox's own /dev: a disk, a terminal or
+// ownDev reports whether path lies in the sandbox's own /dev: a disk, a terminal or
 // /dev/kvm is a way past any rule. Shared memory stays the host's where nothing
 // makes files private.
 func (b *places) ownDev(path string) bool {
@@ -19,7 +19,7 @@ func (b *places) ownDev(path string) bool {
 
 const hostShm = "/dev/shm"
 
-// hostShm tells whether the host's shared memory is bound into the own /dev.
+// hostShm reports whether the host's shared memory is bound into the own /dev.
 func (b *draft) hostShm() bool { return !b.restricted() && b.h.Kind(hostShm) == Dir }
 
 // deviceLinks are the links of /dev that programs expect.

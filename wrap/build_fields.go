@@ -169,7 +169,7 @@ func (b *fieldLines) implied(files string) {
 	}
 }
 
-// sandboxed tells whether the Plan constrains more than no_new_privs.
+// sandboxed reports whether the Plan constrains more than no_new_privs.
 func (b *draft) sandboxed() bool { return !b.plan.KeepCaps || b.plan.Filter.On }
 
 // nestedLines are the lines of what an outer sandbox holds.

@@ -41,7 +41,7 @@ func (b *layers) ownFolders() {
 	}
 }
 
-// shares tells whether a masked directory is one of those that stand on every
+// shares reports whether a masked directory is one of those that stand on every
 // machine: outside of the home directory, or sbx's own state.
 func (b *layers) shares(f *Folder) bool {
 	home := b.h.Home

@@ -10,7 +10,7 @@ import (
 )
 
 // gitFolders are the git directories of the writable trees, sorted. A linked
-// worktree's common directory is a tree of its own: no part of a path beneath it
+// worktree's common directory is a tree of its own: no part of a path under it
 // is called .git.
 func (b *guards) gitFolders() []string {
 	var list []string
@@ -53,7 +53,7 @@ func (b *guards) isProtectedInGit(path string, trees []string) bool {
 	return ok
 }
 
-// OpensGit tells whether the spec writes a git directory by name, or something in one:
+// OpensGit reports whether the spec writes a git directory by name, or something in one:
 // the document opens it, with all that is in it.
 func OpensGit(w *spec.Path) bool {
 	return w.InWrite() && strings.Contains(w.Real+"/", "/.git/")

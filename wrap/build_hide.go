@@ -84,7 +84,7 @@ func (b *guards) hide() {
 		}
 		for _, image := range b.allImages(p.Real) {
 			kind := pathKind(p)
-			if g := b.view.At(image); g.Source != p.Real { // what shows is beneath it
+			if g := b.view.At(image); g.Source != p.Real { // what shows is under it
 				kind = pathKind(spec.Path{IsDir: !g.File})
 			}
 			b.maskAt(image, p.Real, kind, "filesystem.hide", "")
@@ -107,7 +107,7 @@ func (b *guards) tellNothingHidden(p spec.Path) {
 	}
 }
 
-// hideTargets hides what binds of the spec show beneath a hidden path that is not
+// hideTargets hides what binds of the spec show under a hidden path that is not
 // there itself, or that a root of the sandbox's own has for their sake alone.
 func (b *guards) hideTargets(p spec.Path) {
 	for i := range b.binds {

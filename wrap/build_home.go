@@ -76,7 +76,7 @@ func (b *homeLayer) rebuiltHome(home string, without func(why string)) {
 	}
 }
 
-// readOnlyTree tells whether path is, or holds, or is the tree that the command
+// readOnlyTree reports whether path is, or holds, or is the tree that the command
 // works in and may only read: nothing it seems to write there is to vanish.
 func (b *homeLayer) readOnlyTree(path string) bool {
 	return under(path, b.r.WorkingDir.Real) || b.r.Restricted.Real != "" && under(path, b.r.Restricted.Real)
@@ -109,7 +109,7 @@ func (b *homeLayer) homeCopies(home string) {
 	}
 }
 
-// isCopied tells whether the agent gets a copy of a file instead of the file.
+// isCopied reports whether the agent gets a copy of a file instead of the file.
 func (b *homeLayer) isCopied(path string) bool {
 	return slices.ContainsFunc(b.copies, func(c item) bool { return c.source == path })
 }

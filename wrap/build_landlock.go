@@ -124,7 +124,7 @@ func (b *rules) noScopes(why string) {
 	}
 }
 
-// fileRules allows at each place of the View what it says. Landlock cannot deny beneath
+// fileRules allows at each place of the View what it says. Landlock cannot deny under
 // what it allows: that is left to the mounts, and with them all may be read.
 func (b *rules) fileRules(r *landlock.Ruleset) {
 	if b.plan.Base != BaseHost {

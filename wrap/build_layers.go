@@ -73,7 +73,7 @@ func (h *Host) layer(dir string) Layer {
 	return Layer{Mode: 0o755}
 }
 
-// rebuilds tells whether a cover is the agent's home that is put together from binds.
+// rebuilds reports whether a cover is the agent's home that is put together from binds.
 func (b *covering) rebuilds(c *cover) bool {
 	return c.layer && !c.learned && b.home == homeRebuilt
 }

@@ -159,7 +159,7 @@ func (b *limiter) pids(n int) {
 	b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "cap processes at " + strconv.Itoa(n), Why: why, Help: help}, Unavailable)
 }
 
-// heldOutside tells whether an outer sandbox holds a limit. One that it only watches
+// heldOutside reports whether an outer sandbox holds a limit. One that it only watches
 // is not held anew where nobody inside asks of one that mounts nothing.
 func (b *limiter) heldOutside(f spec.Field, holds func(*Parent) bool) bool {
 	p := cmp.Or(b.h.Parent, b.h.FreeParent)

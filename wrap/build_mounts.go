@@ -63,7 +63,7 @@ func (b *builder) mounts() {
 	b.mount()
 }
 
-// readsRoot tells whether filesystem.read names the root, and so all of it.
+// readsRoot reports whether filesystem.read names the root, and so all of it.
 func (b *builder) readsRoot() bool {
 	for _, p := range b.r.Read {
 		if p.Real == "/" {
@@ -73,7 +73,7 @@ func (b *builder) readsRoot() bool {
 	return false
 }
 
-// addsToRoot tells whether a mount's target is a new name in the root directory,
+// addsToRoot reports whether a mount's target is a new name in the root directory,
 // which only a root of the sandbox's own can have.
 func (b *builder) addsToRoot() bool {
 	if b.h.listing("/") == nil {
@@ -87,7 +87,7 @@ func (b *builder) addsToRoot() bool {
 	return false
 }
 
-// stage is a directory of the host that no source lies beneath, over which the
+// stage is a directory of the host that no source lies under, over which the
 // new root is put together.
 func (b *builder) stage() string {
 	for _, dir := range []string{"/tmp", "/run", "/mnt", "/srv", "/var"} {

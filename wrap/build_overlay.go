@@ -84,7 +84,7 @@ func (b *covering) rebuild(c *cover, list *Listing) {
 	}
 }
 
-// bindsOver is what is bound over an overlay again: the mounts beneath it, and the
+// bindsOver is what is bound over an overlay again: the mounts under it, and the
 // repositories around a writable tree, since git looks no further up than the file
 // system goes and an overlay is one of its own. A repository in which the overlay
 // hides or makes something stays its part.
@@ -100,13 +100,13 @@ func (b *covering) bindsOver(c *cover) []string {
 	return subs
 }
 
-// touches tells whether something is hidden or made in dir, or above it.
+// touches reports whether something is hidden or made in dir, or above it.
 func (c *cover) touches(dir string) bool {
 	near := func(name string) bool { return under(c.dir+name, dir) || under(dir, c.dir+name) }
 	return slices.ContainsFunc(c.hide, near) || slices.ContainsFunc(c.make, func(e Entry) bool { return near(e.Name) })
 }
 
-// submounts are the topmost mount points beneath dir.
+// submounts are the topmost mount points under dir.
 func (b *covering) submounts(dir string) []string {
 	var subs []string
 next:

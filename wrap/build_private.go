@@ -83,7 +83,7 @@ func (b *layers) openSecrets() {
 	}
 }
 
-// planted tells whether a path leads where it does by a link that a command of
+// planted reports whether a path leads where it does by a link that a command of
 // an earlier run may have left, the agent's own and git's directories counted.
 func (b *places) planted(p spec.Path) bool {
 	return b.r.Planted(&p) || slices.ContainsFunc(p.Links, func(l spec.Link) bool { return b.inWritable(l.Path) })

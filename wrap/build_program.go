@@ -32,7 +32,7 @@ func (b *programs) program() {
 	}
 }
 
-// isLink tells whether path is a link of @system, as /bin is on most hosts.
+// isLink reports whether path is a link of @system, as /bin is on most hosts.
 func (b *programs) isLink(path string) bool {
 	return slices.ContainsFunc(b.h.System, func(s Found) bool { return s.Target != "" && under(path, s.Path) })
 }

@@ -54,7 +54,7 @@ func (b *guards) protect() {
 	}
 }
 
-// leads tells whether a directory that is only pinned leads to something that is
+// leads reports whether a directory that is only pinned leads to something that is
 // protected; one that leads to nothing is left as it is.
 func (b *guards) leads(shared int, spots [][]string) bool {
 	for j := range b.h.Protected {
@@ -77,7 +77,7 @@ func (b *guards) openedNames() (names []string) {
 	return names
 }
 
-// isProtected tells whether path is, or lies in, a protected name of one of
+// isProtected reports whether path is, or lies in, a protected name of one of
 // the writable trees.
 func (b *guards) isProtected(path string, trees []string) bool {
 	for _, tree := range trees {

@@ -36,7 +36,7 @@ func (b *layers) placeSettings() {
 	b.add(item{how: itemLaid, path: s.SettingsAt, source: settingsPath, mode: ModeRO, field: "broker.file"})
 }
 
-// privateRun tells whether the sandbox has a /run of its own: else it is the host's, as
+// privateRun reports whether the sandbox has a /run of its own: else it is the host's, as
 // the document says.
 func (b *places) privateRun() bool {
 	return len(b.private) > 0 && b.covered("/run") && b.view.At("/run").Source == ""

@@ -19,7 +19,7 @@ func StateDir(stateHome, home string) string {
 	return strings.TrimRight(home, "/") + "/.local/state/sbx"
 }
 
-// Writes tells whether a sandbox that mounts lets what stands at a path of the
+// Writes reports whether a sandbox that mounts lets what stands at a path of the
 // host, links resolved, be written.
 func Writes(r *spec.Resolved, path string) bool {
 	switch {

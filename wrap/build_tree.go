@@ -62,7 +62,7 @@ func (b *builder) placeWritable() {
 	}
 }
 
-// showsWorkDir tells whether the working directory, not writable, lies where
+// showsWorkDir reports whether the working directory, not writable, lies where
 // the sandbox has a directory of its own, and must be bound in to be seen.
 func (b *builder) showsWorkDir() bool {
 	wd := b.r.WorkingDir.Real

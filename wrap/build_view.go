@@ -55,7 +55,7 @@ func (b *rules) layBare() {
 	}
 }
 
-// layNames protects, in the writable trees, the names that must not come into being.
+// layNames protects, in the writable trees, the names that must not be created.
 func (b *guards) layNames(trees []string) {
 	for _, top := range trees {
 		b.view = b.view.WithNames(view.Names{Top: top, Because: func(rel string) (view.Cause, bool) {

@@ -61,7 +61,7 @@ func (b *virtual) virtualLink(at, own string) {
 	}
 }
 
-// free tells whether nothing else is to be seen at a virtual path, nor beneath it. What
+// free reports whether nothing else is to be seen at a virtual path, nor under it. What
 // has none is in view at its own path alone.
 func (b *virtual) free(own, at string) bool {
 	why := b.taken(at)
@@ -107,7 +107,7 @@ func (b *virtual) taken(at string) string {
 	if b.h.Home != "" && under(b.h.Home, at) {
 		return "the home directory is " + b.h.Home
 	}
-	for i := range b.binds { // one beneath a virtual path is mounted on it
+	for i := range b.binds { // one under a virtual path is mounted on it
 		if m := &b.binds[i]; under(at, m.Target) {
 			return "a mount has " + m.Target + " there"
 		}

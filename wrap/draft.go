@@ -7,25 +7,24 @@ import (
 	"sbx/spec"
 )
 
-// draft is a Plan while it is made: what it is made from, and what is known of it so
-// far.
+// draft is an unfinished Plan with its inputs.
 //
-// What makes a part of the Plan embeds as much as it needs of draft, places, layers and
-// homeLayer, of which each has the one before it, and no more: what a document asks, what
-// is where, what is laid over it, an agent's home.
+// Each part of the Plan embeds no more than it needs of draft (what the documents request),
+// places (what is where), layers (what is laid over it) and homeLayer (an agent's home), each of
+// which embeds the one before it.
 type draft struct {
 	r        *spec.Resolved
 	h        *Host
 	req      Request
 	plan     Plan
 	problems spec.Problems
-	faults   []fault // what makes a line other than enforced
-	mute     string  // why the supervisor can answer no calls
-	heldBy   heldBy  // by which mechanism a limit is held
-	bounded  string  // what bounds the number of processes without limits.pids
+	faults   []fault // the reasons for lines other than enforced
+	mute     string  // why the supervisor cannot answer calls; "" where it can
+	heldBy   heldBy
+	bounded  string // the mechanism that bounds the number of processes without limits.pids
 }
 
-// heldBy is the mechanism by which a limit is held.
+// heldBy has the mechanism that enforces each limit.
 type heldBy map[spec.Field]string
 
 // fault is a reason why a field's line is not Enforced.
@@ -39,8 +38,8 @@ func (b *draft) fault(f spec.Field, s Status, reason string) {
 	b.faults = append(b.faults, fault{f, s, reason})
 }
 
-// lack says that field cannot be held as asked: a refusal, or a fault where
-// the documents let it be.
+// lack notes that a field cannot be enforced as requested: as a fault where the documents list
+// it in best_effort, else as a problem.
 func (b *draft) lack(p *spec.Problem, s Status) {
 	if b.r.AllowsLess(p.Field) {
 		b.fault(p.Field, s, p.Why)
@@ -49,7 +48,7 @@ func (b *draft) lack(p *spec.Problem, s Status) {
 	b.problems = append(b.problems, p)
 }
 
-// line appends a field's line; faults make it other than enforced.
+// line appends a field's line of Enforcement, weakened by its faults.
 func (b *draft) line(f spec.Field, by string) {
 	for i := range b.plan.Enforcement {
 		if b.plan.Enforcement[i].Field == f {
@@ -105,7 +104,7 @@ func (b *draft) askedText(f spec.Field) string {
 	return "default"
 }
 
-// asked tells whether a document of the spec sets field.
+// asked reports whether a document of the spec sets field.
 func (b *draft) asked(f spec.Field) bool {
 	s := b.r.Spec
 	fs := s.Filesystem.Value
@@ -140,7 +139,7 @@ func (b *draft) set(f spec.Field) bool {
 	return b.r.Spec.MaxTurns.Set
 }
 
-// fromOutside tells whether a field is only what an outer sandbox has.
+// fromOutside reports whether a field is only what an outer sandbox has.
 func (b *draft) fromOutside(f spec.Field) bool {
 	at := b.r.At(f)
 	return strings.HasPrefix(at, ParentPath) || strings.HasPrefix(at, FreeParent)
@@ -157,7 +156,7 @@ func (b *draft) jobFolder(f spec.Field) string {
 	return ""
 }
 
-// restricted tells whether the base is read-only.
+// restricted reports whether the base is read-only.
 func (b *draft) restricted() bool {
 	return b.r.Confined
 }

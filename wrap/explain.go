@@ -14,7 +14,7 @@ import (
 // Refusal says what denies an act.
 type Refusal struct {
 	Rule string // the line of a document, or what an access mode implies
-	// Protected is what makes the path read-only, or is beneath it; nil for none.
+	// Protected is what makes the path read-only, or is under it; nil for none.
 	Protected *Protected
 }
 
@@ -96,12 +96,12 @@ func ruleOf(r *spec.Resolved, g view.Grant, path string) string {
 	return list
 }
 
-// isPrivate tells whether a path lies in a directory of which each sandbox has its own.
+// isPrivate reports whether a path lies in a directory of which each sandbox has its own.
 func isPrivate(path string) bool {
 	return slices.ContainsFunc(defaults.Lists().Private, func(dir string) bool { return under(path, dir) })
 }
 
-// Shares tells whether a path that is absent inside might be there if the sandbox showed
+// Shares reports whether a path that is absent inside might be there if the sandbox showed
 // more of the host.
 func (h *Host) Shares(path string) bool {
 	return !isPrivate(path) && (h.State == "" || !under(path, h.State))

@@ -2,7 +2,7 @@ package wrap
 
 import "sbx/spec"
 
-// Fields that are no field of a spec but have a line in every record.
+// The names of lines that every record has although no spec has such a field.
 const (
 	FieldNoNewPrivs spec.Field = "no_new_privs"
 	FieldProtected  spec.Field = "protected_names"     // those that are there at launch
@@ -18,7 +18,7 @@ const (
 	FieldOutput     spec.Field = "output" // --output
 )
 
-// FieldAgent names the paths that no document does: the agent's own.
+// FieldAgent is the field of an agent's own paths, which no document names.
 const FieldAgent spec.Field = "agent"
 
 const (

@@ -42,7 +42,7 @@ const (
 // Version is a kernel version, as {6, 18}.
 type Version [2]int
 
-// Less tells whether v is older than w.
+// Less reports whether v is older than w.
 func (v Version) Less(w Version) bool { return v[0] < w[0] || v[0] == w[0] && v[1] < w[1] }
 
 // Kind is what stands at a path.
@@ -201,12 +201,12 @@ type Host struct {
 	Devices  []Found  // the device nodes of a private /dev
 	Terminal string   // the caller's terminal, if a standard stream is one
 	Streams  []Stream // the caller's standard streams, where files are confined
-	ProcRO   []string // names beneath /proc that are made read-only
-	ProcMask []string // names beneath /proc that are masked
+	ProcRO   []string // names under /proc that are made read-only
+	ProcMask []string // names under /proc that are masked
 
 	Protected []Protected // in the order of their paths: a directory before what is in it
 	// Unmade is what is protected and does not exist: ".git/hooks" where it
-	// was removed, a core.hooksPath to come. It must not come into being.
+	// was removed, a future core.hooksPath. It must not be created.
 	Unmade       []Protected
 	Repositories []Repository // known at launch
 	GitFolders   []string     // every git directory that the search looked at, submodules' too

@@ -22,12 +22,12 @@ var kernels = []string{
 	"nfsd", "rpc_pipefs", "fusectl", "functionfs", "binder",
 }
 
-// Kernels tells whether it is one of those, at an unusual place.
+// Kernels reports whether it is one of those, at an unusual place.
 func (m *MountPoint) Kernels() bool {
 	return slices.Contains(kernels, m.Type) && !under(m.Path, "/proc") && !under(m.Path, "/sys") && !under(m.Path, "/dev")
 }
 
-// OwnKernel tells whether path is the kernel's own, which no field opens.
+// OwnKernel reports whether path is the kernel's own, which no field opens.
 func (h *Host) OwnKernel(path string) bool {
 	return under(path, "/proc") || under(path, "/sys") || under(path, "/dev") && !under(path, "/dev/shm") || h.kernelElsewhere(path)
 }
@@ -74,7 +74,7 @@ func (b *builder) kernelsOwn() {
 		switch m := &b.binds[i]; {
 		case under(m.Source.Real, "/proc") || elsewhere(m.Source.Real) || m.Mode == spec.MountRW && own(m.Source.Real):
 			refuse(m.Field, m.At, m.Source.Real)
-		case m.Source.Real == "/": // what is mounted beneath comes along
+		case m.Source.Real == "/": // what is mounted under comes along
 			b.problems = append(b.problems, &spec.Problem{Field: m.Field, On: m.At, Do: "mount / at " + m.Target,
 				Why: "the host's own /proc and all that is hidden would be in it", Help: "name the directories that are needed"})
 		}

@@ -24,12 +24,12 @@ type Limits struct {
 	Groups []Group
 }
 
-// Any tells whether anything is bounded.
+// Any reports whether anything is bounded.
 func (l *Limits) Any() bool {
 	return l.Files|l.FileSize|l.Procs != 0 || l.Timeout != 0 || l.Memory != 0 || len(l.Groups) > 0
 }
 
-// Confines tells whether a group bounds the tree's memory. A process that
+// Confines reports whether a group bounds the tree's memory. A process that
 // still shares its memory with the supervisor must not be ended there.
 func (l *Limits) Confines() bool {
 	return slices.ContainsFunc(l.Groups, func(g Group) bool { return slices.Contains(g.Controllers, Memory) })
@@ -58,7 +58,7 @@ type Group struct {
 	// hands controllers down (cgroups(7), "no internal processes").
 	Enable []Controller
 	Leaf   bool
-	// Threaded makes a group beneath one that has processes: the rule above is for
+	// Threaded makes a group under one that has processes: the rule above is for
 	// controllers of memory and the like, not for those of threads (cgroups(7)).
 	Threaded bool
 	Write    []Setting // in this order
@@ -93,7 +93,7 @@ const (
 // leaves half of the machine's to others.
 func (h *Host) MostProcesses() uint64 { return min(spec.MostPIDs, h.Processes/2) }
 
-// Unbounded tells whether that many are bounded by nothing but a control group: the
+// Unbounded reports whether that many are bounded by nothing but a control group: the
 // kernel counts no process of root's for RLIMIT_NPROC, and gives a pid namespace a
 // pid_max of its own since Linux 6.14.
 func (h *Host) Unbounded(r *spec.Resolved) bool {

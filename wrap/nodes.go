@@ -12,7 +12,7 @@ type NodeKind uint8
 
 // The kinds.
 const (
-	NodeBind      NodeKind = iota // Source of the host, with all mounts beneath it, as Mode says
+	NodeBind      NodeKind = iota // Source of the host, with all mounts under it, as Mode says
 	NodeTmpfs                     // an empty tmpfs (Size, Perm)
 	NodeDir                       // a directory (Perm)
 	NodeFile                      // a file with the content Text
@@ -68,11 +68,11 @@ type walk struct {
 	copied []string
 }
 
-// simple has the items that need only to be told.
+// simple has the items that become one Node of that kind.
 var simple = [...]NodeKind{itemOwned: NodeTmpfs, itemFresh: NodeTmpfs, itemProc: NodeProc, itemDevpts: NodeDevpts, itemMasked: NodeEmptyFile, itemGone: NodeEmptyFile,
 	itemMade: NodeFile, itemWritten: NodeFile, itemLinked: NodeLink}
 
-// step tells of one item, in an empty root or the host's.
+// step adds the Nodes of one item, in an empty root or the host's.
 func (w *walk) step(i *item, empty bool) {
 	n := Node{Path: i.path, Perm: i.perm, Soft: i.soft, For: i.field}
 	switch i.how {
@@ -153,7 +153,7 @@ func (w *walk) close(n Node) {
 	w.nodes = append(w.nodes, n)
 }
 
-// onto binds what the View has at a path onto itself. What is mounted beneath it
+// onto binds what the View has at a path onto itself. What is mounted under it
 // comes along, as it does for sbx; a tool binds it from the host, without that, and
 // so has to do it before it mounts anything there. What is only to be a mount
 // point, and is one, stays as it is.

@@ -72,12 +72,12 @@ func Open(r *spec.Resolved, h *Host) Opening {
 // ip_unprivileged_port_start).
 const firstPort = 1024
 
-// Has tells whether a namespace of kind n is made.
+// Has reports whether a namespace of kind n is made.
 func (o *Opening) Has(n Namespace) bool {
 	return slices.Contains(o.Namespaces, n)
 }
 
-// Same tells whether two openings do the same.
+// Same reports whether two openings do the same.
 func (o *Opening) Same(p *Opening) bool {
 	if o.Rung != p.Rung || o.Loopback != p.Loopback || o.Egress != p.Egress || o.Lookups != p.Lookups || o.Doors != p.Doors || o.Broker != p.Broker || o.FirstPort != p.FirstPort || len(o.Namespaces) != len(p.Namespaces) {
 		return false

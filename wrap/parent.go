@@ -111,7 +111,7 @@ func (b *teller) tell() {
 	}
 }
 
-// isSecret tells whether a path is, or lies in, one of the default secrets of
+// isSecret reports whether a path is, or lies in, one of the default secrets of
 // the system or of any home: a root may open those of others. The command's
 // agent has its own in view.
 func (b *draft) isSecret(path string) bool { return defaults.IsSecret(path, b.h.Home, b.r.Agent) }

@@ -6,7 +6,7 @@ import (
 	"sbx/spec"
 )
 
-// nestedFiles compares the files, and tells whether Landlock is to hold what is
+// nestedFiles compares the files, and reports whether Landlock is to hold what is
 // narrower.
 func (b *nesting) nestedFiles(held *Parent) (more bool) {
 	narrower := func(f spec.Field, why string) {

@@ -43,7 +43,7 @@ func (b *nesting) nestedNetwork(held *Parent) {
 	b.narrower("network", why, Degraded)
 }
 
-// reaches tells whether the spec allows all of an endpoint.
+// reaches reports whether the spec allows all of an endpoint.
 func (b *nesting) reaches(text string) bool {
 	outer, err := reach.Expand(text, "")
 	return err == nil && len(reach.Wider(b.r.Reach, outer)) == 0

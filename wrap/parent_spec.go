@@ -85,7 +85,7 @@ func programNodes(all []spec.ProgramAt) *spec.Node {
 	return list
 }
 
-// names tells whether a list of the outer sandbox's commands has all of these.
+// names reports whether a list of the outer sandbox's commands has all of these.
 func (p *Parent) names(list string, all []spec.ProgramAt) bool {
 	for _, n := range programNodes(all).Items {
 		if !slices.ContainsFunc(p.listed(list), func(has *spec.Node) bool { return has.Text == n.Text }) {
@@ -95,7 +95,7 @@ func (p *Parent) names(list string, all []spec.ProgramAt) bool {
 	return true
 }
 
-// namesOnly tells whether it has nothing else.
+// namesOnly reports whether it has nothing else.
 func (p *Parent) namesOnly(list string, all []spec.ProgramAt) bool {
 	for _, has := range p.listed(list) {
 		if !slices.ContainsFunc(programNodes(all).Items, func(n *spec.Node) bool { return n.Text == has.Text }) {
@@ -116,7 +116,7 @@ func (p *Parent) listed(list string) []*spec.Node {
 const FreeParent = "the outer sbx's spec"
 
 // Document is the outer sandbox's resolved spec as the document that an sbx
-// inside narrows: its paths are those inside. there tells whether something
+// inside narrows: its paths are those inside. there reports whether something
 // stands at a path; what is not in view there cannot be named.
 func (p *Parent) Document(there func(path string) bool) (*spec.SandboxSpec, error) {
 	asked := p.asked

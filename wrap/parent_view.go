@@ -24,7 +24,7 @@ var grantWords = [...]grantWord{
 	{"writable", view.Grant{Access: view.Write, Source: "/"}},
 }
 
-// says tells whether it is the word for a grant.
+// says reports whether it is the word for a grant.
 func (w *grantWord) says(g view.Grant) bool {
 	return w.Access == g.Access && w.Protected == g.Protected && (g.Access != view.Write || reaches(g) == (w.Source != ""))
 }

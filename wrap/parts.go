@@ -2,58 +2,58 @@ package wrap
 
 import "sbx/internal/view"
 
-// layers is what lies over one another.
+// layers has the items of the sandbox's tree, laid over one another.
 type layers struct {
 	*places
 	items  []item
-	held   int             // slots handed out
+	held   int             // slots in use
 	there  map[string]bool // what was made in the new tree
 	pinned map[string]bool // directories that cannot be renamed, for what is in them
 
-	opensAt map[string]int // the slots of the private directories that take their place late
+	opensAt map[string]int // the slots of the private directories that are mounted late
 	host    ofHost
 
-	// The record would lie directly in a directory that is put together anew, where it is
-	// left out: the list of that directory's names is older than the record.
+	// recordOut is true where the record lies directly in a directory that is put together
+	// from its names: they were listed before the record was there, so it is left out.
 	recordOut bool
 }
 
-// homeLayer is an agent's home.
+// homeLayer has the home of an agent.
 type homeLayer struct {
 	*layers
 	home   homeKind
-	copies []item // of its files
+	copies []item // private copies of the agent's files
 }
 
-// programs is which files may be executed.
+// programs decides which files may be executed.
 type programs struct {
 	*layers
 	denied []string      // those that commands.deny names
 	runs   []*Executable // what commands.allow names
 }
 
-// The others that make a part of the Plan.
+// The other parts of a Plan, by their subjects.
 type (
 	limiter    struct{ *draft }     // limits
-	counting   struct{ *draft }     // who counts programs, and answers calls
-	agents     struct{ *draft }     // what the agent itself is to keep to
-	network    struct{ *places }    // who connects, and to what
+	counting   struct{ *draft }     // the counter of programs, and the listener
+	agents     struct{ *draft }     // the fields that the agent itself enforces
+	network    struct{ *places }    // sockets and connections
 	virtual    struct{ *places }    // the paths of a workshop's tree, counted from its root
-	rules      struct{ *places }    // Landlock's
+	rules      struct{ *places }    // the Landlock ruleset
 	nesting    struct{ rules }      // a sandbox within another
-	teller     struct{ *places }    // what an sbx inside is told
-	guards     struct{ *layers }    // what is hidden by a mount of its own, and protected names
-	covering   struct{ *homeLayer } // directories of which names are hidden
-	fieldLines struct{ *homeLayer } // of the record
+	teller     struct{ *places }    // the report to an sbx inside
+	guards     struct{ *layers }    // paths hidden by a mount on them, and protected names
+	covering   struct{ *homeLayer } // directories in which single names are hidden
+	fieldLines struct{ *homeLayer } // the lines of Enforcement
 )
 
-// homeKind is what an agent's home is to it.
+// homeKind is how a sandbox shows an agent its home.
 type homeKind uint8
 
-// ofHost is what of the host's own files is shown over the base.
+// ofHost has the host's files that are shown over the base, by their purpose.
 type ofHost struct{ devices, memory, workspace, reads, broker, mounts, run []item }
 
-// builder is the order in which the parts of a Plan are made.
+// builder makes the parts of a Plan that lays mounts, in their order.
 type builder struct {
 	*homeLayer
 	virtual  virtual
@@ -76,6 +76,6 @@ func newBuilder(d *draft) *builder {
 const (
 	homeAsIs    homeKind = iota // no layer
 	homePrivate                 // a private directory, as the spec has it without an agent
-	homeOverlay                 // a writable overlay: what is written lands in the sandbox's own layer
-	homeRebuilt                 // a private directory into which what the host's has is bound
+	homeOverlay                 // a writable overlay: writes go to the sandbox's own layer
+	homeRebuilt                 // a private directory with binds of what the host's holds
 )

@@ -8,23 +8,23 @@ import (
 	"sbx/spec"
 )
 
-// places answers what is to be seen at a path inside, by the layers so far, and what may
-// become of it.
+// places knows what the layers so far show at a path inside, and which layers may still be laid
+// there.
 type places struct {
 	*draft
 	view     view.Tree
 	prefix   string         // where the new root is put together; "" in place
-	whole    bool           // the new root has all that the host's has
-	binds    []spec.MountAt // the spec's mounts, and what a job or a workshop puts in place
+	whole    bool           // the new root has everything that the host's has
+	binds    []spec.MountAt // the mounts of the spec, of a job and of a workshop
 	private  []string       // directories that are private, by their path inside
-	writable []spec.Path    // what is bound in writable, a directory before what is in it
+	writable []spec.Path    // writable binds, a directory before its contents
 	opened   []string       // secret directories in which something is opened
 	named    []string       // protected names that the spec writes by name, and so opens
 	namings  [][2]string    // links of a workshop's tree: the virtual path and the own
-	unplaced []string       // what of it has no virtual path, and why
+	unplaced []string       // paths of the tree that have no virtual path, and why
 }
 
-// in is a path of the new tree as it is called while that is put together.
+// in returns where a path of the new tree lies while the tree is put together.
 func (b *places) in(path string) string {
 	if b.prefix != "" && path == "/" {
 		return b.prefix
@@ -32,7 +32,7 @@ func (b *places) in(path string) string {
 	return b.prefix + path
 }
 
-// inView tells whether path is to be seen in an empty root because it, or a
+// inView reports whether path is to be seen in an empty root because it, or a
 // directory above it, was named.
 func (b *places) inView(path string) bool {
 	if b.whole {
@@ -48,7 +48,7 @@ func (b *places) inView(path string) bool {
 	return b.r.Restricted.Real != "" && under(path, b.r.Restricted.Real)
 }
 
-// covered tells whether path lies in a directory that the sandbox has its own of.
+// covered reports whether path lies in a directory that the sandbox has its own of.
 func (b *places) covered(path string) bool {
 	for _, dir := range b.private {
 		if under(path, dir) {
@@ -58,7 +58,7 @@ func (b *places) covered(path string) bool {
 	return under(path, "/proc") || b.ownDev(path)
 }
 
-// coveredStrictly tells whether path lies beneath a private directory, itself not
+// coveredStrictly reports whether path lies under a private directory, itself not
 // counted.
 func (b *places) coveredStrictly(path string) bool {
 	for _, dir := range b.private {
@@ -69,7 +69,7 @@ func (b *places) coveredStrictly(path string) bool {
 	return path != "/dev" && b.ownDev(path)
 }
 
-// opens tells whether the spec names something beneath dir, or mounts something
+// opens reports whether the spec names something under dir, or mounts something
 // there.
 func (b *places) opens(dir string) bool {
 	if b.onTop(dir) < 0 && slices.ContainsFunc(b.binds, func(m spec.MountAt) bool { return under(m.Target, dir) }) {
@@ -85,12 +85,12 @@ func (b *places) opens(dir string) bool {
 	return false
 }
 
-// isHidden tells whether filesystem.hide names path or a directory above it.
+// isHidden reports whether filesystem.hide names path or a directory above it.
 func (b *places) isHidden(path string) bool {
 	return slices.ContainsFunc(b.r.Hide, func(h spec.Path) bool { return under(path, h.Real) })
 }
 
-// isWritable tells whether path lies in a writable tree that is known so far.
+// isWritable reports whether path lies in a writable tree that is known so far.
 func (b *places) isWritable(path string) bool {
 	return slices.ContainsFunc(b.writable, func(w spec.Path) bool { return under(path, w.Real) })
 }
@@ -136,7 +136,7 @@ func (b *places) outside() (common []spec.Path) {
 	return common
 }
 
-// hideable tells whether names can be hidden in dir: it is in view as a whole,
+// hideable reports whether names can be hidden in dir: it is in view as a whole,
 // and neither private nor writable.
 func (b *places) hideable(dir string) bool {
 	if b.inWritable(dir) || b.isHidden(dir) || b.onTop(dir) >= 0 {
@@ -148,7 +148,7 @@ func (b *places) hideable(dir string) bool {
 	return !b.covered(dir)
 }
 
-// makeable tells whether dir can be covered by one with further names: where it
+// makeable reports whether dir can be covered by one with further names: where it
 // is the host's own to write, only one that is put together anew from binds
 // loses nothing that is written there.
 func (b *places) makeable(dir string) bool {
@@ -158,7 +158,7 @@ func (b *places) makeable(dir string) bool {
 	return b.h.listing(dir) != nil && !under(dir, "/dev") // shared memory is bound in as it was
 }
 
-// inWritable tells whether path lies in a tree that is writable inside.
+// inWritable reports whether path lies in a tree that is writable inside.
 func (b *places) inWritable(path string) bool {
 	if !b.restricted() {
 		return true
@@ -194,24 +194,24 @@ func (h *Host) listing(dir string) *Listing {
 	return nil
 }
 
-// allowed tells whether the spec writes a protected path.
+// allowed reports whether the spec writes a protected path.
 func (b *places) allowed(path string) bool {
 	return opensName(b.named, path) || opensName(b.r.Globs, path)
 }
 
-// seen tells whether a directory or file of the host can be seen at its own path
+// seen reports whether a directory or file of the host can be seen at its own path
 // in the finished sandbox.
 func (b *places) seen(path string) bool {
 	g := b.view.At(path)
 	return g.Access >= view.Read && (g.Source == path || b.onTop(path) >= 0) // what is bound there is the spec's own choice
 }
 
-// names tells whether the spec writes path itself by name.
+// names reports whether the spec writes path itself by name.
 func (b *places) names(path string) bool {
 	return slices.ContainsFunc(b.r.Write, func(w spec.Path) bool { return w.Real == path && w.Field != "" })
 }
 
-// mayChange tells whether what stands at a path inside can be another than the
+// mayChange reports whether what stands at a path inside can be another than the
 // host has there, be it in the home's layer alone.
 func (b *places) mayChange(image string) bool {
 	g := b.view.At(image)
@@ -238,7 +238,7 @@ func (b *places) imagesOf(real string) []string {
 	return b.allImages(real)
 }
 
-// opensName tells whether a list of what may be written names a protected path, or a
+// opensName reports whether a list of what may be written names a protected path, or a
 // protected name above it. Naming a directory that merely contains protected names opens
 // none of them.
 func opensName(names []string, path string) bool {

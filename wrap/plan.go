@@ -180,7 +180,7 @@ const (
 	OpAttach             // Slot, Target
 	OpBind               // Source, Target, Mode: OpClone and OpAttach in one
 	OpPin                // Target: bound onto itself as it is, so that it cannot be renamed
-	OpReadOnly           // Target and all mounts beneath: read-only, nosuid, nodev
+	OpReadOnly           // Target and all mounts under: read-only, nosuid, nodev
 	OpTmpfs              // Target, Size, Perm: a tmpfs of its own
 	OpProc               // Target: a proc of the new pid namespace
 	OpDevpts             // Target, Own: so many terminals are made, of which the last stays, never opened
@@ -188,7 +188,7 @@ const (
 	OpOverlay            // Source (the layer of whiteouts), Lower, Target: an overlay, read-only where Upper and Work are empty
 	OpOpen               // Source, Slot: a descriptor of a directory or file, kept in Slot
 	OpPlace              // Slot (of OpOpen), Own, Target, Mode: bound from the descriptor
-	OpSeal               // Target's own mount becomes read-only, none beneath it
+	OpSeal               // Target's own mount becomes read-only, none under it
 	OpRead               // Source, Slot: a descriptor for reading a file, kept in Slot
 	OpCopy               // Slot (of OpRead), Target, Perm: a file with that content
 	OpPivot              // Target becomes the root, the old one is detached
@@ -269,14 +269,14 @@ func (e *Enforcement) Weaken(s Status, reason string) {
 // Watch is what the supervisor looks after while the command runs.
 type Watch struct {
 	Protected []Protected // files and directories that the host itself may replace
-	Unmade    []string    // further paths that must not come into being
+	Unmade    []string    // further paths that must not be created
 	Closed    []string    // directories that are read-only inside, whole: other worktrees' git directories
 	Masked    []string    // files hidden by a mount that the host may replace
 	Folders   []Folder    // directories that are hidden by a mount: whoever opens one gets an empty one
 	Trees     []string    // writable trees swept for protected names at the end
 	Git       []string    // git directories in them: names count from there as well
 	Worktrees []Worktree  // that can be removed inside
-	Allowed   []string    // names and paths that the spec lets come into being
+	Allowed   []string    // names and paths that the spec lets the command create
 	Views     []View      // where the trees are seen inside; the longest path counts
 	Sockets   []string    // pathname sockets of the host that may be connected to, as they are seen inside
 	Record    string      // the record's path where it is masked: it must be there before the launch

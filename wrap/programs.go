@@ -16,7 +16,7 @@ type Programs struct {
 	Loaders []string
 }
 
-// Any tells whether there is a rule about programs.
+// Any reports whether there is a rule about programs.
 func (p *Programs) Any() bool { return p.Limited || len(p.Denied) > 0 }
 
 // Program is the file that a command's name leads to on the host.

@@ -22,6 +22,6 @@ type Request struct {
 	AnySocket bool
 	Broker    BrokerAsk
 	// NewRoot asks for a root of the sandbox's own where the host's would do, for who
-	// cannot make that read-only with all that is mounted beneath.
+	// cannot make that read-only with all that is mounted under.
 	NewRoot bool
 }

@@ -2,19 +2,18 @@ package wrap
 
 import "sbx/spec"
 
-// ToolNames are the names of the programs that package outer starts.
+// ToolNames lists the programs for which package outer writes command lines.
 func ToolNames() []string { return []string{"sbx", "bwrap", "nsjail", "docker", "podman"} }
 
-// Tool is another sandbox's program, as PATH leads to it; Path is "" where it does
-// not.
+// Tool is another sandbox's program as found in PATH; Path is "" where it is not there.
 type Tool struct {
 	Name, Path string
 	Options    []string     // its own, on this host, before the rest
-	Drops      []spec.Field // limits that it takes and does not hold here
-	Init       string       // the first process of its containers, where it must be told
+	Drops      []spec.Field // limits that it accepts and does not enforce here
+	Init       string       // the first process of its containers, where the line must name it
 }
 
-// Tool is the host's program of that name; nil where it has none.
+// Tool returns the host's program of that name; nil for none.
 func (h *Host) Tool(name string) *Tool {
 	for i := range h.Tools {
 		if t := &h.Tools[i]; t.Name == name && t.Path != "" {

@@ -37,13 +37,13 @@ func Lists() spec.Lists {
 	}
 }
 
-// isSecret tells whether path is, or lies in, a default secret. Those of the
+// isSecret reports whether path is, or lies in, a default secret. Those of the
 // agent itself are none to it.
 func IsSecret(path, home string, agent spec.Agent) bool {
 	return anySecret(path, homesFor(path, home), agent, Beneath)
 }
 
-// mayHoldSecret tells whether a default secret may be directory or lie beneath it.
+// mayHoldSecret reports whether a default secret may be directory or lie under it.
 func mayHoldSecret(folder, home string) bool {
 	homes := homesFor(folder, home)
 	for _, h := range homes {
@@ -54,7 +54,7 @@ func mayHoldSecret(folder, home string) bool {
 	return anySecret(folder, homes, 0, leads)
 }
 
-// leads tells whether what a pattern means may lie beneath directory, or be it.
+// leads reports whether what a pattern means may lie under directory, or be it.
 func leads(folder, pattern string) bool {
 	for folder != "" {
 		name, rest, _ := strings.Cut(folder, "/")

@@ -40,7 +40,7 @@ var devices = [...]Row{
 	{"/dev/zero", "zeroes; mapped by old allocators"},
 }
 
-// ProcReadOnly is what beneath /proc is bound onto itself and made read-only.
+// ProcReadOnly is what under /proc is bound onto itself and made read-only.
 // These files ask for uid 0 and not for a capability when they are written, so
 // that root in a sandbox changes the host through them: proc(5), sysctl(8).
 func ProcReadOnly() []Row { return procReadOnly[:] }
@@ -61,7 +61,7 @@ var procReadOnly = [...]Row{
 	{"tty/driver", "serial lines and what goes over them"},
 }
 
-// ProcMasked is what beneath /proc is covered with an empty file. A mask and
+// ProcMasked is what under /proc is covered with an empty file. A mask and
 // not read-only: reading is the harm.
 //
 // Decided against: kmsg (reading asks for CAP_SYSLOG in the host's own user

@@ -97,9 +97,9 @@ var protectedInTree = [...]Row{
 	{"opencode.json*", "OpenCode: names plugins and MCP servers, programs that it starts"},
 }
 
-// IsProtectedName tells whether rel, a path relative to the top of a writable
-// tree, must not come into being there: .git at any depth, what a git directory
-// runs or obeys, and the names of ProtectedInTree at the top and all beneath
+// IsProtectedName reports whether rel, a path relative to the top of a writable
+// tree, must not be created there: .git at any depth, what a git directory
+// runs or obeys, and the names of ProtectedInTree at the top and all under
 // them. Names are compared as some file systems do (WSL's, ext4 with casefold), see
 // same; elsewhere that refuses a name nobody uses.
 func IsProtectedName(rel string) (Row, bool) {
@@ -114,7 +114,7 @@ func IsProtectedName(rel string) (Row, bool) {
 	return Row{}, false
 }
 
-// LeadsToProtected tells whether rel is a directory on the way to a protected name
+// LeadsToProtected reports whether rel is a directory on the way to a protected name
 // (".claude"): making it is harmless, but renaming or linking something onto it
 // may bring the protected name along.
 func LeadsToProtected(rel string) (Row, bool) {
@@ -146,13 +146,13 @@ var mayBeMade = [...]string{
 	".local/state", ".m2", ".rustup", ".sbt", "go", "mise",
 }
 
-// MayBeMade tells whether a directory on the way to a protected name may be made,
+// MayBeMade reports whether a directory on the way to a protected name may be made,
 // though not put there with what is in it: projects keep much else in it.
 func MayBeMade(rel string) bool {
 	return slices.Contains(mayBeMade[:], rel)
 }
 
-// IsProtectedPart tells whether name, without its directory, may be part of a
+// IsProtectedPart reports whether name, without its directory, may be part of a
 // protected path: where the directory cannot be told.
 func IsProtectedPart(name string) bool {
 	if same(name, ".git") {
@@ -171,7 +171,7 @@ func IsProtectedPart(name string) bool {
 	return false
 }
 
-// Beneath tells whether rel is, or lies beneath, what pattern names. Both are
+// Beneath reports whether rel is, or lies under, what pattern names. Both are
 // relative; the last part of pattern may hold one "*", and case is ignored.
 func Beneath(rel, pattern string) bool {
 	_, is := past(rel, pattern)
@@ -200,7 +200,7 @@ func past(rel, pattern string) (string, bool) {
 	}
 }
 
-// Matches tells whether name is what pattern means: equal but for case, or
+// Matches reports whether name is what pattern means: equal but for case, or
 // equal around one "*".
 func Matches(name, pattern string) bool {
 	star := strings.IndexByte(pattern, '*')

@@ -51,7 +51,7 @@ func IsProtectedInGit(rel string) (Row, bool) {
 	return inGitFolder(rel, true)
 }
 
-// LeadsInGit tells whether rel, relative to such a directory, is on the way to a
+// LeadsInGit reports whether rel, relative to such a directory, is on the way to a
 // protected name in it: a directory that is renamed there may bring one along. Of
 // what is in modules only the first part counts where not all submodules are
 // known, since the rest may be one's that was there.

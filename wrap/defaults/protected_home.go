@@ -4,7 +4,7 @@ package defaults
 // home: whoever makes a home, or a directory above it, the workspace would otherwise
 // let a command write its own next start, outside of any sandbox. Secrets that
 // name programs are rows as well: where they are there they are hidden, and where
-// they are not they must not come into being.
+// they are not they must not be created.
 func ProtectedInHome() []Row { return protectedInHome[:] }
 
 var protectedInHome = [...]Row{

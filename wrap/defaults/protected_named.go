@@ -124,12 +124,12 @@ var namings = [...]Naming{
 	{"opencode.json*", Strings, codeKeys, "", "OpenCode starts its servers and loads its plugins"},
 }
 
-// HasKey tells whether key is one of the row's.
+// HasKey reports whether key is one of the row's.
 func (n *Naming) HasKey(key string) bool {
 	return slices.ContainsFunc(n.Keys, func(k string) bool { return Matches(key, k) })
 }
 
-// Takes tells whether a file that a settings file names may be a program, or what
+// Takes reports whether a file that a settings file names may be a program, or what
 // one reads as such: it is none by its name where that says that it holds data, which
 // programs write, or that it is a dependency of the project's.
 func Takes(rel string) bool {

@@ -2,7 +2,7 @@ package defaults
 
 import "strings"
 
-// same tells whether a file system may take name for want, which is ASCII. Letters
+// same reports whether a file system may take name for want, which is ASCII. Letters
 // are compared without regard to case; what some file systems drop is dropped: dots
 // and spaces at the end (FAT, Windows' by CIFS and WSL), what is not seen (HFS+, ext4
 // with casefold), and ligatures and their like are what they stand for.
@@ -25,7 +25,7 @@ func apart(name, want string) bool {
 	return false
 }
 
-// isOdd tells whether plain would change name.
+// isOdd reports whether plain would change name.
 func isOdd(name string) bool {
 	if name == "" {
 		return false

@@ -55,7 +55,7 @@ const OtherHome = "the home of another user"
 // SecretVar is a variable that moves a secret elsewhere.
 type SecretVar struct {
 	Name string
-	Sub  string // beneath the variable's value; "" for the value itself
+	Sub  string // under the variable's value; "" for the value itself
 	Why  string
 }
 
@@ -126,11 +126,11 @@ var secretVars = [...]SecretVar{
 // MovedFolder is a variable that moves a directory in which secrets lie.
 type MovedFolder struct {
 	Name  string
-	Sub   string // beneath the variable's value; "" for the value itself
+	Sub   string // under the variable's value; "" for the value itself
 	Usual string // begins the rows of Secrets that are looked for there, with the slash
 }
 
-// MovedFolders is where the rows beneath a directory are looked for as well.
+// MovedFolders is where the rows under a directory are looked for as well.
 func MovedFolders() []MovedFolder { return movedFolders[:] }
 
 var movedFolders = [...]MovedFolder{

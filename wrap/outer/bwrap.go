@@ -21,7 +21,7 @@ type bwrapLine struct{ *wrapper }
 
 func bwrapArgs(of *wrapper) {
 	w := bwrapLine{of}
-	if w.plan.Base == wrap.BaseHost { // nothing is constrained
+	if w.plan.Base == wrap.BaseHost { // the spec restricts no files
 		w.add("--dev-bind", "/", "/")
 		w.bwrapCommand()
 		return
@@ -54,8 +54,8 @@ func bwrapArgs(of *wrapper) {
 	w.bwrapCommand()
 }
 
-// bwrapUnfiltered is what stays open where bwrap is handed no filter, which it wants
-// to read from a descriptor.
+// bwrapUnfiltered describes the calls that stay open where bwrap gets no filter, which it reads
+// from a descriptor.
 func bwrapUnfiltered(root bool) string {
 	const why = "bwrap takes no seccomp filter on a command line: "
 	if root {
@@ -130,15 +130,14 @@ func (w bwrapLine) bwrapNode(n *wrap.Node) {
 	}
 }
 
-// mountedLater tells whether node i is a file that something is mounted on, and not
-// by the next node.
+// mountedLater reports whether a node after the next one is mounted on node i, a file.
 func (w bwrapLine) mountedLater(i int) bool {
 	n := &w.nodes[i]
 	return n.Kind == wrap.NodeFile && !bwrapDev(n) && slices.IndexFunc(w.nodes[i+1:], func(o wrap.Node) bool { return o.Kind == wrap.NodeBind && o.Path == n.Path }) > 0
 }
 
-// bwrapDev tells whether --dev makes what n is. What the spec itself puts into
-// /dev it does not.
+// bwrapDev reports whether --dev makes the node n. It makes nothing that the spec itself puts into
+// /dev.
 func bwrapDev(n *wrap.Node) bool {
 	return view.Within(n.Path, "/dev") && (n.For == wrap.FieldPrivate || n.Kind == wrap.NodeLink || n.Kind == wrap.NodeDevpts || n.Kind == wrap.NodeFile || n.Kind == wrap.NodeDir)
 }

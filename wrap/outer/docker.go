@@ -11,8 +11,8 @@ import (
 	"sbx/wrap"
 )
 
-// The tools that run a container from an image, by one command line: docker-run(1)
-// and podman-run(1). runsc is gVisor as a runtime of Docker's engine.
+// The tools that run a container of an image by one command line: docker-run(1) and
+// podman-run(1). runsc is gVisor as a runtime of Docker's engine.
 var (
 	dockerTool = tool{name: nameDocker, needs: "20.10", image: true, args: dockerArgs, cannot: imageCannot, without: imageWithout}
 	podmanTool = tool{name: namePodman, needs: "4.3", image: true, args: dockerArgs, cannot: imageCannot, without: imageWithout}
@@ -25,7 +25,7 @@ var imageWithout = []Lack{
 	{wrap.FieldProtected, noWatch},
 }
 
-// imageCannot is what a container cannot be told.
+// imageCannot returns why an engine's container cannot enforce a field.
 func imageCannot(w *wrapper, f spec.Field) string {
 	r := w.a.Resolved
 	switch {
@@ -97,8 +97,8 @@ func dockerArgs(of *wrapper) {
 	w.slot(SlotArgs, "")
 }
 
-// broker binds in what a command reaches its broker by: a container has no network that
-// sbx could make a socket in.
+// broker binds in the files by which a command reaches its broker: sbx cannot make a socket in a
+// container's network.
 func (w *imageLine) broker() {
 	if b := &w.a.Broker; b.Socket != "" {
 		w.add("--mount", w.bindOption(b.Socket, wire.SocketFile, false),
@@ -139,7 +139,7 @@ func (w *imageLine) imageLimits() {
 		n := strconv.Itoa(l.OpenFiles.Value)
 		w.add("--ulimit", "nofile="+n+":"+n)
 	}
-	if w.name == namePodman { // which asks for more than the caller may have where it is told nothing
+	if w.name == namePodman { // its defaults may be more than the caller may have
 		if f := w.a.Host.Files; !l.OpenFiles.Set && f.Hard > 0 {
 			w.add("--ulimit", "nofile="+f.String())
 		}
@@ -242,8 +242,7 @@ func (w *imageLine) imageNode(n *wrap.Node) {
 	}
 }
 
-// noCopy keeps podman from filling a tmpfs with what lies beneath it: what is to
-// be hidden would show.
+// noCopy keeps podman from copying into a tmpfs the files under it, which are to be hidden.
 func (w *wrapper) noCopy() string {
 	if w.name == namePodman {
 		return ",notmpcopyup"
@@ -251,7 +250,7 @@ func (w *wrapper) noCopy() string {
 	return ""
 }
 
-// fieldOf is the field that a node stands for.
+// fieldOf returns the field that a node serves.
 func (w *wrapper) fieldOf(n *wrap.Node) spec.Field {
 	if n.For == "" {
 		return "filesystem"
@@ -260,7 +259,7 @@ func (w *wrapper) fieldOf(n *wrap.Node) spec.Field {
 }
 
 // bindOption is the value of --mount: a line of comma-separated values, as
-// encoding/csv reads it. Mounts of the host beneath the source come along only
+// encoding/csv reads it. Mounts of the host under the source come along only
 // where they can be written anyway: a bind that is read-only says so of its own
 // mount alone (Docker before 25).
 func (w *imageLine) bindOption(source, target string, readOnly bool) string {
@@ -275,7 +274,7 @@ func (w *imageLine) bindOption(source, target string, readOnly bool) string {
 	return o
 }
 
-// mountsBeneath tells whether the host has mounts beneath a directory.
+// mountsBeneath reports whether the host has mounts under a directory.
 func (w *wrapper) mountsBeneath(dir string) bool {
 	return slices.ContainsFunc(w.a.Host.Mounts, func(m wrap.MountPoint) bool { return m.Path != dir && view.Within(m.Path, dir) })
 }

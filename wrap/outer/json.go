@@ -12,7 +12,7 @@ import (
 // DecodeInvocation reads {cmd, args, env, cwd, mounts: [{kind, label, hostPath,
 // guestPath, mode}]}, JSON as strict as a spec's. All but cmd may be left out; env
 // is an object, a mount's kind is "dir", its label the last name of its guest path
-// where it has none. hasEnv tells whether env was there. The error is
+// where it has none. hasEnv reports whether env was there. The error is
 // spec.Problems.
 func DecodeInvocation(name string, text []byte) (inv Invocation, hasEnv bool, err error) {
 	return decodeInvocation(name, text, "cmd", "args", "env", "cwd", "mounts")
@@ -61,8 +61,8 @@ func decodeInvocation(name string, text []byte, fields ...string) (inv Invocatio
 	return inv, hasEnv, nil
 }
 
-// Unread is why no invocation could be read: what package spec says of a document,
-// which it calls a spec.
+// Unread returns a parser's error as a problem of an invocation, since package spec calls every
+// document a spec.
 func Unread(err error) error {
 	all := spec.AsProblems(err)
 	for _, p := range all {
@@ -71,7 +71,7 @@ func Unread(err error) error {
 	return all
 }
 
-// invocationReader takes a document apart and gathers what is wrong with it.
+// invocationReader reads a document and collects its problems.
 type invocationReader struct {
 	name     string
 	problems spec.Problems
@@ -97,7 +97,7 @@ func (d *invocationReader) kind(f spec.Field, n *spec.Node, want spec.Kind) bool
 	return false
 }
 
-// object is the members of an object, whose keys must be among those known.
+// object returns the members of an object, whose keys must be known.
 func (d *invocationReader) object(f spec.Field, n *spec.Node, known ...string) []spec.Member {
 	if !d.kind(f, n, spec.Object) {
 		return nil
@@ -136,8 +136,7 @@ func (d *invocationReader) list(f spec.Field, n *spec.Node) []*spec.Node {
 	return n.Items
 }
 
-// env is an object of names and values; the order of the answer is that of the
-// names, since an object has none.
+// env reads an object of names and values, sorted by name, since an object has no order.
 func (d *invocationReader) env(n *spec.Node) []string {
 	env := []string{}
 	if !d.kind("env", n, spec.Object) {
@@ -189,7 +188,7 @@ func (d *invocationReader) mount(at string, n *spec.Node) (m DirMount) {
 	return m
 }
 
-// cleanEnd takes the slashes off the end of a path.
+// cleanEnd removes the slashes at the end of a path.
 func cleanEnd(path string) string {
 	if trimmed := strings.TrimRight(path, "/"); trimmed != "" || path == "" {
 		return trimmed

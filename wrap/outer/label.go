@@ -60,11 +60,10 @@ func (w *wrapper) aliases() labels {
 	return all
 }
 
-// common are the directories that every system has: their paths tell nothing.
+// common are directories that every system has: paths in them reveal nothing.
 var common = [...]string{"/bin", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/sbin", "/sys", "/usr"}
 
-// tops are further directories whose own names tell nothing, other than what is in
-// them.
+// tops are further directories whose own names reveal nothing; paths in them may.
 var tops = [...]string{"/boot", "/home", "/opt", "/root", "/run", "/srv", "/tmp", "/var", "/var/run", "/var/tmp"}
 
 // Where a path ends in a text, and where it does in an argument that begins with
@@ -74,10 +73,10 @@ const (
 	wholeEnds = ":,;\"'`"
 )
 
-// labels are what paths of the host are called for others.
+// labels are the labels of an audit, by path.
 type labels []alias
 
-// label is an argument with the paths of the host in it replaced.
+// label returns an argument with labels in place of the host's paths in it.
 func (w labels) label(arg string) string {
 	switch strings.IndexByte(arg, '/') {
 	case -1:
@@ -101,7 +100,7 @@ func (w labels) label(arg string) string {
 	return b.String()
 }
 
-// known tells whether text begins with a directory of the host that has a name for
+// known reports whether text begins with a directory of the host that has a name for
 // others, whatever stands before it.
 func (w labels) known(text string) bool {
 	return slices.ContainsFunc(w, func(a alias) bool {
@@ -110,7 +109,7 @@ func (w labels) known(text string) bool {
 	})
 }
 
-// beginsPath tells whether the slash at i is the first of an absolute path: no
+// beginsPath reports whether the slash at i is the first of an absolute path: no
 // name stands before it, or one that is a flag's, as in -I/usr/include.
 func beginsPath(arg string, i int) bool {
 	from := i
@@ -122,12 +121,12 @@ func beginsPath(arg string, i int) bool {
 
 const flagBytes = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// inName tells whether a byte before a slash makes it a relative path's.
+// inName reports whether a byte before a slash makes it a relative path's.
 func inName(c byte) bool {
 	return c >= 0x80 || strings.IndexByte(flagBytes, c) >= 0 || strings.IndexByte("_.~%*", c) >= 0
 }
 
-// named is how much of an argument from i on is a path, and what it is called.
+// named returns the length of the path that begins at i in an argument, and its label.
 func (w labels) named(arg string, i int) (int, string) {
 	text, ends := arg[i:], pathEnds
 	if i == 0 {
@@ -149,7 +148,7 @@ func (w labels) named(arg string, i int) (int, string) {
 	return w.namedPath(text, end, ends)
 }
 
-// ofURL tells whether two slashes after this text begin a host's name.
+// ofURL reports whether two slashes after this text begin a host's name.
 func ofURL(before string) bool {
 	before, ok := strings.CutSuffix(before, ":")
 	const local = "file"
@@ -184,10 +183,10 @@ func (w labels) namedPath(text string, end int, ends string) (int, string) {
 	return end, anyPath
 }
 
-// leadsElsewhere tells whether a path may be of another directory than it begins with.
+// leadsElsewhere reports whether a path may be of another directory than it begins with.
 func leadsElsewhere(path string) bool {
 	return strings.Contains(path, "/../") || view.Within(path, "/proc") && (strings.Contains(path, "/root/") || strings.Contains(path, "/cwd/"))
 }
 
-// anyPath is what a path is called that has no other name.
+// anyPath is the label of a path that has no other.
 const anyPath = "<path>"

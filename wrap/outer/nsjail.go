@@ -38,8 +38,8 @@ func nsjailCannot(w *wrapper, f spec.Field) string {
 
 const mebibyte = 1 << 20
 
-// nsjailPolicy is by what nsjail is told which system calls are shut, nsjailShut what
-// an audit says instead of them: they are thousands of bytes, and no secret.
+// nsjailPolicy is the flag of nsjail's seccomp policy; nsjailShut stands for the policy in an
+// audit, since it has thousands of bytes and no secret.
 const (
 	nsjailPolicy = "--seccomp_string"
 	nsjailShut   = "<system calls>"
@@ -56,7 +56,7 @@ func nsjailArgs(of *wrapper) {
 	r := w.a.Resolved
 	// One command, no log but what goes wrong, and in the caller's own session.
 	w.add("--mode", "o", "--really_quiet", "--forward_signals", "--nice_level", "0")
-	if w.plan.Base == wrap.BaseHost { // nothing is constrained
+	if w.plan.Base == wrap.BaseHost { // the spec restricts no files
 		for _, ns := range []string{"net", "user", "ns", "pid", "ipc", "uts", "cgroup"} {
 			w.add("--disable_clone_new" + ns)
 		}
@@ -107,13 +107,13 @@ func (w *nsjailLine) nsjailCommand() {
 	w.slot(SlotArgs, "")
 }
 
-// nsjailLimits are the limits of a process, which nsjail lowers by itself where
-// it is told nothing: the caller's own stay.
+// nsjailLimits passes on the limits of a process: the caller's where the spec has none, since
+// nsjail would lower them.
 func (w *nsjailLine) nsjailLimits() {
 	l := &w.a.Resolved.Spec.Limits.Value
 	limit := func(name, value string) { w.add("--rlimit_"+name, value) }
 	size, files, timeout := "soft", "soft", int64(0)
-	if w.a.Supervised { // the limits are sbx's to hold, and nsjail's to pass on
+	if w.a.Supervised { // sbx enforces the limits, and nsjail passes them on
 		l = &spec.Limits{}
 	}
 	if l.FileSize.Set && l.FileSize.Value%mebibyte == 0 {
@@ -180,7 +180,7 @@ func (w *nsjailLine) nsjailNode(n *wrap.Node) {
 }
 
 // nsjailReadOnly binds a tree: --bindmount_ro makes its top alone read-only, and
-// each mount beneath must be told.
+// each mount under must be told.
 func (w *nsjailLine) nsjailReadOnly(n *wrap.Node) {
 	w.add("--bindmount_ro", n.Source+":"+n.Path)
 	for _, m := range w.a.Host.Mounts {
@@ -197,7 +197,7 @@ func (w *nsjailLine) nsjailReadOnly(n *wrap.Node) {
 	}
 }
 
-// isSocket tells whether a socket of the host is hidden at path.
+// isSocket reports whether a socket of the host is hidden at path.
 func (w *nsjailLine) isSocket(path string) bool {
 	is := func(f wrap.Found) bool { return f.Kind == wrap.Socket && (f.Real == path || f.Path == path) }
 	return slices.ContainsFunc(w.a.Host.Sockets, is) || slices.ContainsFunc(w.a.Host.Secrets, is)
@@ -226,7 +226,7 @@ func (w *nsjailLine) nsjailSockets() {
 	}
 }
 
-// isShut tells whether a path lies in a directory that is hidden for a socket.
+// isShut reports whether a path lies in a directory that is hidden for a socket.
 func (w *nsjailLine) isShut(path string) bool {
 	return slices.ContainsFunc(w.shut, func(dir string) bool { return view.Within(path, dir) })
 }

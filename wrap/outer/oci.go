@@ -13,9 +13,9 @@ import (
 	"sbx/wrap"
 )
 
-// ociTool is a runtime of the Open Container Initiative, told by a bundle: the
-// directory rootfs and a config.json (runtime-spec, config.md). It is no Wrapper of
-// its own, since a bundle is more than a line.
+// ociTool is a runtime of the Open Container Initiative, which reads a bundle: the directory
+// rootfs and a config.json (runtime-spec, config.md). No Wrapper has it, since a bundle is more
+// than a command line.
 var ociTool = tool{name: nameOCI, root: true, args: func(*wrapper) {}, cannot: ociCannot,
 	without: []Lack{
 		{wrap.FieldProtected, noWatch},
@@ -38,8 +38,8 @@ func ociCannot(w *wrapper, f spec.Field) string {
 // Bundle is what a runtime is given.
 type Bundle struct {
 	Config []byte // config.json
-	// Root is what stands in rootfs before anything is mounted: directories, empty
-	// files and links. Runtimes make mount points, but no links.
+	// Root lists the directories, empty files and links that rootfs has before anything is
+	// mounted. Runtimes make mount points, but not links.
 	Root  []wrap.Node
 	Audit Audit
 }
@@ -69,8 +69,7 @@ func OCI(a Ask, inv Invocation) (*Bundle, error) {
 // bundler makes the config.json of a runtime.
 type bundler struct{ *wrapper }
 
-// inRoot tells whether a path lies in rootfs itself, and in nothing that is
-// mounted.
+// inRoot reports whether a path lies in rootfs itself, outside of every mount.
 func (w *bundler) inRoot(path string) bool {
 	for i := range w.nodes {
 		n := &w.nodes[i]
@@ -119,8 +118,8 @@ func (w *bundler) config(inv *Invocation, env []string) []byte {
 	return append(p.B, '\n')
 }
 
-// insideID is an id as it is called inside: an ordinary user's only one is 0 there,
-// which runtimes want to be.
+// insideID returns a user or group id as the container has it: an ordinary user's single id is 0
+// inside, since runtimes need that id.
 func (w *bundler) insideID(id int) int {
 	if w.a.Host.UID == 0 {
 		return id

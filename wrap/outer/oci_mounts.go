@@ -11,7 +11,7 @@ import (
 
 // ociMounts are the mounts of a bundle, in order. Runtimes make the nodes of /dev
 // by themselves. A mount that is closed says so itself, which is done when everything
-// is mounted; a path of readonlyPaths crun binds onto itself, with all mounts beneath
+// is mounted; a path of readonlyPaths crun binds onto itself, with all mounts under
 // it, before it has made those read-only.
 func (w *bundler) ociMounts() string {
 	m := ociList{}
@@ -45,7 +45,7 @@ func (w *bundler) ociMounts() string {
 	return "[" + m.text + "]"
 }
 
-// ociBind is how a tree is bound. Read-only with all that is mounted beneath it
+// ociBind is how a tree is bound. Read-only with all that is mounted under it
 // (rro, runc 1.1 and crun 1.4) is asked for only where something is, as gVisor,
 // which makes it so anyway, did not always know the word.
 func (w *bundler) ociBind(n *wrap.Node, ro bool) []string {
@@ -63,8 +63,8 @@ func (w *bundler) ociBind(n *wrap.Node, ro bool) []string {
 	return o
 }
 
-// ociMasked is what of /proc is hidden, ociReadOnly what is read-only: names that
-// a kernel does not have are passed over by runtimes.
+// ociMasked lists the hidden paths of /proc, ociReadOnly the read-only ones. Runtimes pass over
+// names that the kernel lacks.
 func (w *bundler) ociMasked() (paths []string) {
 	for _, row := range defaults.ProcMasked() {
 		paths = append(paths, "/proc/"+row.Path)
@@ -74,7 +74,7 @@ func (w *bundler) ociMasked() (paths []string) {
 
 func (w *bundler) ociReadOnly() (paths []string) {
 	for _, row := range defaults.ProcReadOnly() {
-		if name := row.Path; name != "1" { // of sbx alone
+		if name := row.Path; name != "1" { // sbx's own process
 			paths = append(paths, "/proc/"+name)
 		}
 	}
