@@ -199,19 +199,7 @@ func (g *golden) check(t *testing.T, text, name, file string) {
 	} else {
 		got += "-- plan --\n" + string(plan.AppendJSON(nil)) + "\n"
 	}
-	if *world.Update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v\nwrite it with: go test ./wrap -run Golden -update, and read it", err)
-	}
-	if string(b) != got {
-		t.Errorf("the plan changed:\n%s", world.Difference(string(b), got))
-	}
+	world.Golden(t, file, got)
 }
 
 func section(text string) string {

@@ -73,19 +73,7 @@ func TestWrapperGolden(t *testing.T) {
 				t.Run(file, func(t *testing.T) {
 					got := wrapGolden(t, string(text), on, name, c.spec, c.facts, c.mounts)
 					path := filepath.Join(lines, file)
-					if *world.Update {
-						if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-							t.Fatal(err)
-						}
-						return
-					}
-					b, err := os.ReadFile(path)
-					if err != nil {
-						t.Fatalf("%v\nwrite it with: go test ./wrap/outer -run Golden -update, and read it", err)
-					}
-					if string(b) != got {
-						t.Errorf("the line changed:\n%s", world.Difference(string(b), got))
-					}
+					world.Golden(t, path, got)
 				})
 			}
 		}

@@ -74,9 +74,7 @@ func (w *bundler) ociMasked() (paths []string) {
 
 func (w *bundler) ociReadOnly() (paths []string) {
 	for _, row := range defaults.ProcReadOnly() {
-		if name := row.Path; name != "1" { // sbx's own process
-			paths = append(paths, "/proc/"+name)
-		}
+		paths = append(paths, "/proc/"+row.Path)
 	}
 	for i := range w.nodes {
 		if n := &w.nodes[i]; n.Kind == wrap.NodeReadOnly && !view.Within(n.Path, "/proc") && n.Path != "/" && !n.Closed {

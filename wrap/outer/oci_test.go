@@ -74,19 +74,7 @@ func TestBundleGolden(t *testing.T) {
 					got += string(b.Audit.AppendJSON(nil)) + "\n"
 				}
 				path := filepath.Join("../../testdata/bundles", c.name+"."+on+".txt")
-				if *world.Update {
-					if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-						t.Fatal(err)
-					}
-					return
-				}
-				want, err := os.ReadFile(path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if string(want) != got {
-					t.Errorf("the bundle changed:\n%s", world.Difference(string(want), got))
-				}
+				world.Golden(t, path, got)
 			})
 		}
 	}

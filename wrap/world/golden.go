@@ -2,6 +2,7 @@ package world
 
 import (
 	"flag"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -9,8 +10,25 @@ import (
 	"sbx/spec"
 )
 
-// Update asks for golden files to be written anew, and then to be read.
-var Update = flag.Bool("update", false, "write golden files anew")
+var update = flag.Bool("update", false, "write golden files anew")
+
+// Golden compares a text with a file. With -update it writes the file, which is then to be read.
+func Golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v\nwrite it with: go test -run Golden -update, and read it", err)
+	}
+	if string(want) != got {
+		t.Errorf("%s changed:\n%s", file, difference(string(want), got))
+	}
+}
 
 // ProblemText is an error of spec.Problems, as golden files have it.
 func ProblemText(t *testing.T, err error) string {
@@ -34,8 +52,8 @@ func ProblemText(t *testing.T, err error) string {
 	return text
 }
 
-// Difference shows the lines that one text has and the other lacks.
-func Difference(old, new string) string {
+// difference shows the lines that one text has and the other lacks.
+func difference(old, new string) string {
 	was, is := strings.Split(old, "\n"), strings.Split(new, "\n")
 	var b strings.Builder
 	for _, l := range was {
