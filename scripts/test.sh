@@ -95,7 +95,7 @@ done
 
 # What asks no kernel says the same to every user: to the ordinary one, and what builds
 # programs to root, who has a build cache.
-pure='^sbx/(wrap(/outer|/world)?|spec/.+|audit/(agent|show)|internal/(doc|reach|view|relay/wire|broker/(caps|document|grant|policy|wire))|scripts/(sbom|testsum))$'
+pure='^sbx/(wrap(/outer|/world|/defaults)?|spec/.+|audit/(agent|show)|internal/(doc|reach|view|relay/wire|broker/(caps|document|grant|policy|wire))|scripts/(sbom|testsum))$'
 builds='^sbx/internal/layering$'
 
 # e2e takes as long as all else: its tests are done in two halves, by their names.
