@@ -5,6 +5,7 @@ import (
 	"crypto/sha1"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -127,4 +128,43 @@ func TestGitChecksOutNoHook(t *testing.T) {
 			t.Errorf("%v; moved %v", r, r.rec.moved())
 		}
 	})
+}
+
+// A link that reaches a git directory past the listener is moved away while the command runs: in a
+// directory that is renamed, by a path through /proc, and in one whose name /proc shows for a
+// removed one.
+func TestGitLinksDoNotStay(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	b.repository(b.ws)
+	const heads = `rm -rf .git/logs/refs/heads/* .git/was; `
+	for name, plant := range map[string]string{
+		"renamed":      `mkdir -p .git/annex/d && ln -s $1 .git/annex/d/main && mv .git/logs/refs/heads .git/was && mv .git/annex/d .git/logs/refs/heads`,
+		"through proc": `ln -s $1 /proc/self/cwd/.git/logs/refs/heads/main`,
+		"a root":       `ln -s $1 "/proc/$$/root$PWD/.git/logs/refs/heads/main"`,
+	} {
+		must(t, os.MkdirAll(b.ws+"/.git/logs/refs/heads", 0o755))
+		link := b.ws + "/.git/logs/refs/heads/main"
+		if r := b.plain("/bin/sh", "-c", heads+plant, "sh", b.out); r.code != 0 || !isLink(link) {
+			t.Errorf("control: %s: %v", name, r)
+		}
+		must(t, os.RemoveAll(b.ws+"/.git/logs/refs/heads"))
+		must(t, os.MkdirAll(b.ws+"/.git/logs/refs/heads", 0o755))
+		r := b.run(b.withConfig(specWW), "/bin/sh", "-c", heads+"{ "+plant+`; } || exit 1
+			i=0; while [ -L .git/logs/refs/heads/main ] && [ $i -lt 150 ]; do sleep 0.1; i=$((i+1)); done
+			[ -L .git/logs/refs/heads/main ] || echo gone; echo end`, "sh", b.out)
+		if !strings.Contains(r.out, "gone\nend") || !slices.Contains(r.rec.moved(), link) {
+			t.Errorf("%s: %v; moved %v", name, r, r.rec.moved())
+		}
+		must(t, os.RemoveAll(b.ws+"/.git/logs/refs/heads"))
+	}
+	// The name alone makes a directory no removed one: its links are denied as elsewhere.
+	if r := b.sh(b.withConfig(specWW), `mkdir ".git/x (deleted)" && ln -s /etc ".git/x (deleted)/HEAD"`); !r.rec.refused("filesystem", b.ws+"/.git/x (deleted)/HEAD") {
+		t.Errorf("%v", r)
+	}
+}
+
+func isLink(path string) bool {
+	st, err := os.Lstat(path)
+	return err == nil && st.Mode()&os.ModeSymlink != 0
 }

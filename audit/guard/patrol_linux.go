@@ -10,7 +10,7 @@ import (
 	"sbx/internal/dirs"
 )
 
-// Patrol looks for protected names while the command runs: first at the names that the
+// Patrol looks for protected names, and for links through which git writes, while the command runs: first at the names that the
 // command was denied, then in every directory of the writable trees, a few at a time. It
 // looks everywhere because a program that changes a path while the supervisor checks it can
 // create a name in any directory. One thread at a time uses it, and uses the Sweep for
@@ -139,6 +139,9 @@ func (p *Patrol) read(found *audit.Swept) {
 		}
 		name := string(e.Name)
 		sub := dirs.Join(p.rel, name)
+		if (e.Kind == unix.DT_LNK || e.Kind == unix.DT_UNKNOWN) && p.s.link(found, t, p.f.FD, sub, name) {
+			continue
+		}
 		if !p.s.consider(found, t, p.f.FD, sub, name, true) || e.Kind != unix.DT_DIR && e.Kind != unix.DT_UNKNOWN {
 			continue
 		}

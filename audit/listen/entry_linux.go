@@ -172,7 +172,7 @@ func (p *paths) entryIn(dir int, name []byte, b *scratch, how follow) entry {
 		return entry{exists: d.exists, name: name}
 	}
 	n := p.pathOf(dir, b.whole[:pathMax])
-	if n <= 0 || b.whole[0] != '/' || bytes.HasSuffix(b.whole[:n], []byte(" (deleted)")) || !d.onDisk && d.on().isProc {
+	if n <= 0 || b.whole[0] != '/' || isRemoved(dir, b.whole[:n]) || !d.onDisk && d.on().isProc {
 		unix.Close(dir)
 		return entry{odd: true, name: name}
 	}
@@ -183,6 +183,16 @@ func (p *paths) entryIn(dir int, name []byte, b *scratch, how follow) entry {
 	d.base = n
 	d.path = append(b.whole[:n], name...)
 	return d
+}
+
+// isRemoved reports whether a directory has no path any more. path is what /proc shows of it,
+// which also a directory of that name may end in (proc_pid_fd(5)).
+func isRemoved(dir int, path []byte) bool {
+	if !bytes.HasSuffix(path, []byte(" (deleted)")) {
+		return false
+	}
+	var st unix.Stat_t
+	return unix.Fstat(dir, &st) != nil || st.Nlink == 0
 }
 
 // target returns the absolute path that an entry leads to if it is a symbolic link. The

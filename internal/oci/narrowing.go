@@ -73,7 +73,9 @@ func (c *Container) caps() (all []string) {
 
 // keepApart protects sbx-init, until its walls are raised, from being traced by processes that
 // run in the container already, if Landlock does not. exposed says why if that is impossible.
-func (c *Container) keepApart(n *Narrowing, w *walls.Walls) (exposed string) {
+// unshares tells that the plan's filter lets namespaces be made, and that the runtime's exec
+// enters those of the first process.
+func (c *Container) keepApart(n *Narrowing, w *walls.Walls, unshares bool) (exposed string) {
 	has := func(name string) bool { return slices.Contains(n.Caps, name) && slices.Contains(c.caps(), name) }
 	traces := w.Listens && w.Landlock.Empty()
 	switch {
@@ -87,6 +89,9 @@ func (c *Container) keepApart(n *Narrowing, w *walls.Walls) (exposed string) {
 	default:
 		n.Apart = traces
 		w.Apart = traces
+	}
+	if exposed == "" && w.Listens && unshares && c.allows("unshare", "mount") {
+		exposed = "the container may make user namespaces: its first process can put another program in the place of sbx-init in one, which exec starts there"
 	}
 	return exposed
 }

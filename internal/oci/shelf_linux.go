@@ -130,7 +130,7 @@ func mountOptions(fd int) (options []string, err error) {
 		flag int64
 		name string
 	}{{unix.ST_RDONLY, "ro"}, {unix.ST_NOEXEC, "noexec"}, {unix.ST_NOATIME, "noatime"}, {unix.ST_NODIRATIME, "nodiratime"}, {noSymFollow, "nosymfollow"}} {
-		if int64(st.Flags)&o.flag != 0 {
+		if st.Flags&o.flag != 0 {
 			options = append(options, o.name)
 		}
 	}

@@ -39,7 +39,7 @@ func Parse(s string) (Endpoint, *Error) {
 		e.Prefix, err = parsePrefix(host[1:len(host)-1], false)
 	case looksNumeric(host):
 		e.Prefix, err = parsePrefix(host, true)
-	case isHostName(strings.TrimPrefix(host, "*.")):
+	case IsHostName(strings.TrimPrefix(host, "*.")):
 		e.Name = strings.ToLower(host)
 	default:
 		err = badHost(host)
@@ -53,7 +53,7 @@ func splitEndpoint(s string) (host, port string, err *Error) {
 	if strings.Contains(s, "://") {
 		_, rest, _ := strings.Cut(s, "://")
 		rest, _, _ = strings.Cut(rest, "/")
-		if isHostName(rest) {
+		if IsHostName(rest) {
 			rest += ":443"
 		}
 		if _, err := Parse(rest); err == nil {
@@ -71,7 +71,7 @@ func splitEndpoint(s string) (host, port string, err *Error) {
 	colon := strings.LastIndexByte(s, ':')
 	switch {
 	case colon < end, end > 0 && colon != end:
-		if isHostName(strings.TrimPrefix(s, "*.")) {
+		if IsHostName(strings.TrimPrefix(s, "*.")) {
 			bad.Meant = s + ":443"
 		}
 		return "", "", bad
@@ -100,8 +100,8 @@ func looksNumeric(host string) bool {
 	return last != "" && doc.LeadingDigits(last) == last
 }
 
-// isHostName reports whether resolvers accept s: labels of letters, digits, - and _.
-func isHostName(s string) bool {
+// IsHostName reports whether s is one host name, as resolvers accept it: labels of letters, digits, - and _.
+func IsHostName(s string) bool {
 	if s == "" || len(s) > 253 || looksNumeric(s) {
 		return false
 	}
@@ -133,7 +133,7 @@ func badHost(host string) *Error {
 	err := &Error{Why: "want a host name or an address, got " + doc.Quote(doc.Cut(host)), Help: form}
 	trimmed := strings.TrimSuffix(host, ".")
 	switch {
-	case trimmed != host && isHostName(trimmed):
+	case trimmed != host && IsHostName(trimmed):
 		err.Why, err.Meant = "a host name ends without a dot here, got "+doc.Quote(doc.Cut(host)), trimmed
 	case strings.Contains(host, "*"):
 		err.Why = "* stands for whole labels at the front only, as in *.example.com, got " + doc.Quote(doc.Cut(host))

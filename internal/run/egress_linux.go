@@ -196,7 +196,7 @@ func (x *egress) nameRefused(m *wire.Refused) {
 	if x.Resolved.Reach.Asks(m.Name) {
 		v.Action = "look up a record of type " + strconv.Itoa(int(m.Type))
 		what = "of " + spec.Name(m.Name) + " no record of type " + strconv.Itoa(int(m.Type)) + " is told"
-	} else {
+	} else if reach.IsHostName(m.Name) { // a query can be for "*.com" or "0.0.0.0/0", which a list would take for more
 		v.Act = reaching(m.Name + ":443")
 	}
 	x.record.Violations.Add(v)

@@ -23,7 +23,7 @@ func Grow(t *testing.T, rng *rand.Rand, dir string, n int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	for range n {
 		parts := make([]string, 1+rng.IntN(4))
 		for i := range parts {

@@ -1,5 +1,0 @@
-//go:build !race
-
-package spec
-
-const slowdown = 1
