@@ -1,8 +1,9 @@
 package host
 
 import (
-	"sbx/wrap/defaults"
 	"strings"
+
+	"sbx/wrap/defaults"
 )
 
 // programWords calls each for the words of a settings file that may name a file. runs
