@@ -258,3 +258,20 @@ func TestOCIExecIsOfTheContainer(t *testing.T) {
 		n.clean()
 	})
 }
+
+// TestOCITerminationLog: a container tells Kubernetes why it ended, under a spec too.
+func TestOCITerminationLog(t *testing.T) {
+	ociOn(t, func(t *testing.T, n *ociNode) {
+		n.allow(ociRO)
+		for name, line := range map[string]func(...string) []string{"bare": n.bare, "under": n.under} {
+			file := filepath.Join(t.TempDir(), "log")
+			must(t, os.WriteFile(file, nil, 0o666))
+			bundle := ociBundle(t, []string{"sh", "-c", "echo why >/dev/termination-log"}, func(c map[string]any) { mount(c, "/dev/termination-log", file, "bind", "rprivate", "rw") })
+			r := ociRun(t, bundle, line("run", "--bundle", bundle, "sbx-e2e-log"))
+			if text, err := os.ReadFile(file); r.status != 0 || string(text) != "why\n" {
+				t.Errorf("%s: %+v, %q, %v", name, r, text, err)
+			}
+		}
+		n.clean()
+	})
+}

@@ -123,8 +123,11 @@ func (e *editor) shows(p *Place) bool {
 // ofRuntime reports whether a mount is one that every container has in /proc and /dev, or that
 // Kubernetes adds there.
 func (p *Place) ofRuntime() bool {
-	return kernels(p.Path) && (!p.binds() || p.Path == "/dev/shm" || p.Path == "/dev/termination-log")
+	return kernels(p.Path) && (!p.binds() || p.Path == "/dev/shm" || p.Path == terminationLog)
 }
+
+// terminationLog is the file by which a container tells Kubernetes why it ended.
+const terminationLog = "/dev/termination-log"
 
 // pinned secures the path to sbx-init, through which the runtime also starts exec's processes:
 // it lies on a mount at /dev, which no process in the container can move. pinned returns that

@@ -90,7 +90,7 @@ func (c *Container) keepApart(n *Narrowing, w *walls.Walls, unshares bool) (expo
 		n.Apart = traces
 		w.Apart = traces
 	}
-	if exposed == "" && w.Listens && unshares && c.allows("unshare", "mount") {
+	if exposed == "" && w.Listens && unshares && (c.allows("mount") || c.allows("move_mount")) {
 		exposed = "the container may make user namespaces: its first process can put another program in the place of sbx-init in one, which exec starts there"
 	}
 	return exposed
@@ -175,6 +175,10 @@ func (c *Container) walls(p *wrap.Plan) walls.Walls {
 		if ns := c.namespace(kind); ns != nil && ns.Get("path") == nil {
 			w.Landlock.Scope &^= scope
 		}
+	}
+	if slices.ContainsFunc(c.Mounts, func(m Mount) bool { return m.Target == terminationLog }) && w.Landlock.FS != 0 {
+		allow := (landlock.ReadFile | landlock.WriteFile | landlock.Truncate) & w.Landlock.FS
+		w.Landlock.Rules = append(slices.Clip(w.Landlock.Rules), landlock.Rule{Path: terminationLog, Allow: allow, File: true})
 	}
 	w.Listens = p.Notify != seccomp.NotifyNone
 	switch f := &p.Filter; {
