@@ -164,8 +164,8 @@ func clear(n *doc.Node) error {
 	}
 	for i := range n.Members {
 		key := n.Members[i].Key
-		for _, name := range read {
-			if key != name && strings.EqualFold(key, name) {
+		for _, name := range read { // a letter that is not ASCII may be longer than the one it folds to
+			if len(key) >= len(name) && key != name && strings.EqualFold(key, name) {
 				return &spec.Problem{On: "config.json", Do: "read the member " + spec.Word(key), Why: "some runtimes take it for " + name, Help: "write it " + name}
 			}
 		}
