@@ -168,8 +168,7 @@ func (e *editor) own(i int, target, path string) Mount {
 		m.closed()
 	}
 	for i, o := range m.Options { // what is mounted over the container's files stays out of the host
-		switch o {
-		case "shared", "rshared":
+		if o == "shared" || o == "rshared" {
 			m.Options[i] = strings.Replace(o, "shared", "slave", 1)
 		}
 	}

@@ -50,10 +50,14 @@ func (c *Call) kept() (*Narrowing, error) {
 		if _, err := os.Lstat(c.linkPath()); os.IsNotExist(err) {
 			// Not created by this program, or called with another spelling of --root. The
 			// bundle of a container under a spec is its directory of state.
-			if c.bundled != "" || filepath.Dir(doc.Text(c.ask("state").Get("bundle"))) != c.runDir() {
+			bundle := ""
+			if c.bundled == "" {
+				bundle = doc.Text(c.ask("state").Get("bundle"))
+			}
+			if filepath.Dir(bundle) != c.runDir() {
 				return nil, nil
 			}
-			c.bundled = doc.Text(c.ask("state").Get("bundle"))
+			c.bundled = bundle
 			return c.kept()
 		}
 	}
