@@ -5,26 +5,25 @@ import "golang.org/x/sys/unix"
 // CountOnly is the program that notifies of execve and execveat, by whichever
 // entry, and allows everything else: for a sandbox that constrains nothing and
 // yet counts. It is nil for an architecture that is not known.
-func CountOnly(a Arch) []unix.SockFilter {
-	if !a.valid() {
-		return nil
-	}
-	var p assembler
-	allow := p.ret(Action{Kind: Allow})
+func CountOnly(a Arch) []unix.SockFilter { return byEntry(a, counted) }
+
+// CountInPlace is CountOnly for processes that must keep the user namespace that they have:
+// a new one, or another by setns, is EPERM, and clone3 ENOSYS, whose flags no filter sees. In
+// a user namespace of its own a process may mount, and can so replace files that nothing else
+// protects from it.
+func CountInPlace(a Arch) []unix.SockFilter {
+	return byEntry(a, func(p *assembler, e entry, allow label) []verdict {
+		refuse := p.ret(Fail(unix.EPERM))
+		flags := p.load(argsAt, p.branch(opAnyBits, unix.CLONE_NEWUSER, refuse, allow))
+		return append(counted(p, e, allow), verdict{flags, e.clone}, verdict{flags, e.unshare},
+			verdict{refuse, e.setns}, verdict{p.ret(noSuchCall), e.clone3})
+	})
+}
+
+// counted are the calls that start a program.
+func counted(p *assembler, e entry, _ label) []verdict {
 	notify := p.ret(Action{Kind: KindNotify})
-	start := allow
-	for _, e := range a.entries() {
-		at := allow
-		for _, nr := range append(append([]uint32{}, e.execveat...), e.execve...) {
-			at = p.branch(opEqual, nr, notify, at)
-		}
-		// The number is loaded only where the architecture is this one; the
-		// next test finds the architecture still loaded.
-		at = p.load(nrAt, at)
-		start = p.branch(opEqual, e.audit, at, start)
-	}
-	p.load(archAt, start)
-	return p.program()
+	return []verdict{{notify, e.execveat}, {notify, e.execve}}
 }
 
 // Exec tells whether a call is execve or execveat, by whichever entry.

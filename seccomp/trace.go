@@ -20,35 +20,11 @@ import (
 // and clone3 with it, whose flags lie in memory where no filter sees them (libc
 // falls back to clone); and ptrace is the tracer's to answer.
 func Traced(a Arch) []unix.SockFilter {
-	if !a.valid() {
-		return nil
-	}
-	var p assembler
-	allow := p.ret(Action{Kind: Allow})
-	trace := p.ret(Action{Kind: Trace})
-	refuse := p.ret(Fail(unix.EPERM))
-	unknown := p.ret(noSuchCall)
-	start := allow
-	for _, e := range a.entries() {
-		flags := p.branch(opAnyBits, unix.CLONE_UNTRACED, refuse, allow)
-		flags = p.load(argsAt, flags)
-		at := allow
-		for _, row := range []struct {
-			to    label
-			calls [][]uint32
-		}{{flags, [][]uint32{e.clone}}, {unknown, [][]uint32{e.clone3}}, {trace, [][]uint32{e.ptrace, e.execveat, e.execve}}} {
-			for _, list := range row.calls {
-				for _, nr := range list {
-					at = p.branch(opEqual, nr, row.to, at)
-				}
-			}
-		}
-		at = p.load(nrAt, at)
-		// The next entry's test finds the architecture still loaded.
-		start = p.branch(opEqual, e.audit, at, start)
-	}
-	p.load(archAt, start)
-	return p.program()
+	return byEntry(a, func(p *assembler, e entry, allow label) []verdict {
+		trace := p.ret(Action{Kind: Trace})
+		flags := p.load(argsAt, p.branch(opAnyBits, unix.CLONE_UNTRACED, p.ret(Fail(unix.EPERM)), allow))
+		return []verdict{{flags, e.clone}, {p.ret(noSuchCall), e.clone3}, {trace, e.ptrace}, {trace, e.execveat}, {trace, e.execve}}
+	})
 }
 
 // Ptrace tells whether a call is ptrace, by whichever entry.

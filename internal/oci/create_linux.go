@@ -178,8 +178,8 @@ func (m *making) prepare() error {
 	}
 	w := m.t.walls(contained.Plan)
 	n := narrowing(s.Resolved, contained.Plan, &w, m.t.caps())
-	exposed := m.t.keepApart(n, &w, !contained.Plan.Filter.On && filepath.Base(m.Inner) != "crun") // whose exec fails then
-	if supervised && !n.Attended {                                                                 // the runtime inherited the socket to it; start anew without
+	exposed := m.t.keepApart(n, &w)
+	if supervised && !n.Attended { // the runtime inherited the socket to it; start anew without
 		m.cancel()
 		if err := m.ahead(false); err != nil {
 			return err

@@ -73,9 +73,7 @@ func (c *Container) caps() (all []string) {
 
 // keepApart protects sbx-init, until its walls are raised, from being traced by processes that
 // run in the container already, if Landlock does not. exposed says why if that is impossible.
-// unshares tells that the plan's filter lets namespaces be made, and that the runtime's exec
-// enters those of the first process.
-func (c *Container) keepApart(n *Narrowing, w *walls.Walls, unshares bool) (exposed string) {
+func (c *Container) keepApart(n *Narrowing, w *walls.Walls) (exposed string) {
 	has := func(name string) bool { return slices.Contains(n.Caps, name) && slices.Contains(c.caps(), name) }
 	traces := w.Listens && w.Landlock.Empty()
 	switch {
@@ -89,9 +87,6 @@ func (c *Container) keepApart(n *Narrowing, w *walls.Walls, unshares bool) (expo
 	default:
 		n.Apart = traces
 		w.Apart = traces
-	}
-	if exposed == "" && w.Listens && unshares && (c.allows("mount") || c.allows("move_mount")) {
-		exposed = "the container may make user namespaces: its first process can put another program in the place of sbx-init in one, which exec starts there"
 	}
 	return exposed
 }
@@ -186,8 +181,12 @@ func (c *Container) walls(p *wrap.Plan) walls.Walls {
 		o := f.Options()
 		o.Notify, o.Uncounted = p.Notify, w.Listens && p.Counter == wrap.CounterNone && !p.Programs.Any()
 		w.Filter = []byte(seccomp.Shipped(o, seccomp.Native))
-	case w.Listens:
+	case w.Listens && p.KeepCaps && slices.Contains(c.caps(), "CAP_SYS_ADMIN"): // it may mount as it is
 		w.Filter = seccomp.Encode(seccomp.CountOnly(seccomp.Native))
+	case w.Listens:
+		// In a user namespace a process could unmount sbx-init, which later execs start, in all
+		// namespaces at once: it unlinks the file that is mounted over (Linux 3.18, detach_mounts).
+		w.Filter = seccomp.Encode(seccomp.CountInPlace(seccomp.Native))
 	}
 	return w
 }
