@@ -135,6 +135,9 @@ func TestOCIPodman(t *testing.T) {
 	if out, err := run(nil, sandboxImage, "sh", "-c", ociTry); err != nil || !strings.Contains(out, "wrote") {
 		t.Errorf("the control: %q, %v", out, err)
 	}
+	if out, err := run(sbx, "--init", sandboxImage, "sh", "-c", "cat /proc/1/comm; touch /run/podman-init; "+ociTry); err != nil || !strings.HasPrefix(out, "podman-init") || !strings.Contains(out, "works") || strings.Contains(out, "wrote") {
+		t.Errorf("podman's own init: %q, %v", out, err)
+	}
 	if r := n.lastRecord(); r["container"].(map[string]any)["engine"] != "podman" {
 		t.Errorf("the record: %v", r)
 	}

@@ -32,6 +32,9 @@ type Seen struct {
 // sysfs is the host's sysfs. @system names parts of it, which are the same in every container.
 const sysfs = "/sys"
 
+// podmanInit is the program that podman run --init has start the command.
+const podmanInit = "/run/podman-init"
+
 // Place is a mount of the container with its target's symlinks resolved.
 type Place struct {
 	*Mount
@@ -89,6 +92,11 @@ func inspectFrom(c *Container, docs []*spec.SandboxSpec, facts wrap.Host) (*Seen
 		return nil, err
 	}
 	r := &chain[len(chain)-1]
+	for i := range places { // podman run --init, under the spec's own /run
+		if p := &places[i]; p.Path == podmanInit && p.IsFile {
+			r.Mounts = append(r.Mounts, spec.MountAt{Mount: spec.Mount{Mode: spec.MountRO}, Source: spec.Path{Asked: podmanInit, Abs: podmanInit, Real: podmanInit, Exists: true}, Target: podmanInit})
+		}
+	}
 	facts.UID, facts.GID = c.UID, c.GID
 	facts.Overlay = wrap.Answer{State: wrap.No}
 	h := host.SurveyOf(r, facts, func(name string) (string, bool) {
