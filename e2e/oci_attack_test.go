@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -189,105 +188,6 @@ func TestOCIExposed(t *testing.T) {
 					t.Errorf("%s: %v", name, l)
 				}
 			}
-		}
-	})
-}
-
-// TestOCIInitReplaced holds that nothing in a container comes to stand in the place of
-// sbx-init, whatever the image has at /dev.
-func TestOCIInitReplaced(t *testing.T) {
-	ociOn(t, func(t *testing.T, n *ociNode) {
-		n.allow(`{"max_commands": 1000}`)
-		const replace = "cp /bin/busybox /dev/.sbx-init.new; mv -f /dev/.sbx-init.new /dev/.sbx-init; rm /dev/.sbx-init; mv /dev /opt/dev; mkdir -p /dev; cp /bin/busybox /dev/.sbx-init; " +
-			"cat /dev/.sbx-init >/opt/init"
-		noDev := func(config map[string]any) {
-			var all []any
-			for _, m := range config["mounts"].([]any) {
-				if !strings.HasPrefix(m.(map[string]any)["destination"].(string), "/dev") {
-					all = append(all, m)
-				}
-			}
-			config["mounts"] = all
-		}
-		for _, edit := range []func(map[string]any){nil, noDev} {
-			n.attack([]string{"sleep", "1000"}, edit, func(root string) {
-				for _, applet := range []string{"cp", "mv", "rm"} {
-					must(t, os.Symlink("busybox", filepath.Join(root, "bin", applet)))
-				}
-				must(t, os.WriteFile(filepath.Join(root, "opt/place"), nil, 0o755))
-				must(t, os.Symlink("/opt/place", filepath.Join(root, "dev/.sbx-init")))
-			}, func(a *attacked, control bool) {
-				a.do("exec", a.id, "sh", "-c", replace)
-				theirs, err := os.ReadFile(filepath.Join(a.bundle, "rootfs/opt/init"))
-				must(t, err)
-				busybox, err := os.ReadFile(filepath.Join(a.bundle, "rootfs/bin/busybox"))
-				must(t, err)
-				if bytes.Equal(theirs, busybox) != control {
-					t.Errorf("control %v: in the place of sbx-init are %d bytes", control, len(theirs))
-				}
-				if control {
-					return // a runtime needs a /dev/null for exec
-				}
-				if got := a.asEngines(); got != filtered {
-					t.Errorf("exec has %q", got)
-				}
-			})
-		}
-		bundle := ociBundle(t, []string{"true"}, noDev)
-		must(t, os.Remove(filepath.Join(bundle, "rootfs/dev")))
-		must(t, os.Symlink("opt", filepath.Join(bundle, "rootfs/dev")))
-		if got := ociRun(t, bundle, n.under("run", "--bundle", bundle, "sbx-e2e-link")); got.status == 0 || !strings.Contains(got.err, "its image has a link there") {
-			t.Errorf("%+v", got)
-		}
-		if got := ociRun(t, bundle, n.bare("run", "--bundle", bundle, "sbx-e2e-link")); got.status != 0 {
-			t.Errorf("the control: %+v", got)
-		}
-	})
-}
-
-// TestOCIInitOfAnotherNamespace holds that no user namespace helps to replace a file that is
-// mounted in /dev, as sbx-init is: neither one that the first process enters, and exec after
-// it, nor one in which the mount is left behind and the file below it unlinked, which unmounts
-// it in all namespaces.
-func TestOCIInitOfAnotherNamespace(t *testing.T) {
-	const (
-		over  = "mount --bind /bin/busybox /dev/held; >/opt/done; exec sleep 1000"
-		leave = "cd /dev && mount -t tmpfs none /opt/n && mkdir /opt/n/old /opt/n/bin && cp /bin/busybox /opt/n/bin/ && pivot_root /opt/n /opt/n/old && " +
-			"/bin/busybox umount -l /old && /bin/busybox rm -f held"
-	)
-	ociOn(t, func(t *testing.T, n *ociNode) {
-		n.allow(`{"max_commands": 1000}`)
-		for _, args := range [][]string{
-			{"unshare", "-Umr", "sh", "-c", over},
-			{"sh", "-c", "unshare -Umr sh -c '" + leave + "'; cp /bin/busybox /dev/held; >/opt/done; exec sleep 1000"},
-		} {
-			enters := args[0] == "unshare"
-			n.attack(args, func(config map[string]any) {
-				caps := []string{"CAP_SETFCAP"} // without it nobody maps uid 0 into a namespace of its own
-				config["process"].(map[string]any)["capabilities"] = map[string]any{"bounding": caps, "effective": caps, "permitted": caps}
-				mount(config, "/dev/held", "/etc/passwd", "bind", "ro")
-			}, func(root string) {
-				must(t, os.Mkdir(filepath.Join(root, "opt/n"), 0o755))
-				for _, applet := range []string{"cp", "rm", "mount", "pivot_root"} {
-					must(t, os.Symlink("busybox", filepath.Join(root, "bin", applet)))
-				}
-			}, func(a *attacked, control bool) {
-				rootfs := filepath.Join(a.bundle, "rootfs")
-				for deadline := time.Now().Add(limit); (control || !enters) && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-					if _, err := os.Stat(filepath.Join(rootfs, "opt/done")); err == nil {
-						break
-					}
-				}
-				busybox, err := os.ReadFile(filepath.Join(rootfs, "bin/busybox"))
-				must(t, err)
-				got := a.do("exec", a.id, "cat", "/dev/held")
-				if crun := control && enters && got.status != 0; !crun && (got.out == string(busybox)) != control {
-					t.Errorf("control %v, %s: status %d, %d bytes, %s", control, args[0], got.status, len(got.out), got.err)
-				}
-				if !control && !enters && a.asEngines() != filtered {
-					t.Error("exec has no filter")
-				}
-			})
 		}
 	})
 }

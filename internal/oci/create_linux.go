@@ -11,7 +11,6 @@ import (
 	"sbx/audit/guard"
 	"sbx/internal/doc"
 	"sbx/internal/oci/front"
-	"sbx/internal/oci/walls"
 	"sbx/internal/run"
 	"sbx/spec"
 	"sbx/wrap"
@@ -185,9 +184,9 @@ func (m *making) prepare() error {
 			return err
 		}
 	}
-	e := editor{c: m.t, groups: len(facts.Tools) > 0, s: s, plan: contained.Plan, nodes: contained.Nodes, hold: m.shelf.hold, root: m.shelf.root, programs: map[string]string{walls.File: m.shelf.dir + "/" + wallsFile}}
+	e := editor{c: m.t, groups: len(facts.Tools) > 0, s: s, plan: contained.Plan, nodes: contained.Nodes, hold: m.shelf.hold, root: m.shelf.root}
 	if n.Init {
-		if e.programs[walls.Init], err = initProgram(); err != nil {
+		if e.programs, err = m.inits(&w, contained.Plan.Filter.On); err != nil {
 			return err
 		}
 	}
@@ -204,9 +203,7 @@ func (m *making) prepare() error {
 		}
 	}
 	m.config = apply(m.t.Config, edits).AppendJSON(nil, nil)
-	if err = m.shelf.put(wallsFile, w.Append(nil)); err == nil {
-		err = m.shelf.put(narrowingFile, n.node().AppendJSON(nil, nil))
-	}
+	err = m.shelf.put(narrowingFile, n.node().AppendJSON(nil, nil))
 	if err == nil && (n.Attended || !n.NoNetwork) {
 		err = m.shelf.free(m.Inner)
 	}

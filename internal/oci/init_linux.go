@@ -4,8 +4,30 @@ import (
 	"os"
 	"path/filepath"
 
+	"sbx/internal/oci/walls"
 	"sbx/spec"
 )
+
+// inits returns the host's paths of sbx-init and its walls for the container: copies on a file
+// system of the container's own where no filter keeps it from more than reading them. It could
+// make the mount of a shared file writable again, take a lease on it (fcntl(2)), and, with
+// CAP_DAC_READ_SEARCH, open other files of its file system.
+func (m *making) inits(w *walls.Walls, filtered bool) (map[string]string, error) {
+	program, err := initProgram()
+	if err != nil {
+		return nil, err
+	}
+	encoded := w.Append(nil)
+	if filtered {
+		return map[string]string{walls.Init: program, walls.File: m.shelf.dir + "/" + wallsFile}, m.shelf.put(wallsFile, encoded)
+	}
+	b, err := os.ReadFile(program)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := m.shelf.fileSystem(map[string][]byte{"sbx-init": b, wallsFile: encoded})
+	return map[string]string{walls.Init: dir + "/sbx-init", walls.File: dir + "/" + wallsFile}, err
+}
 
 // initProgram returns the path of sbx-init, in the same directory as this program.
 func initProgram() (string, error) {

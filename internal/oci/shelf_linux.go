@@ -120,6 +120,33 @@ func (s *shelf) hold(base, rest string) (path string, options []string, err erro
 	return path, options, err
 }
 
+// fileSystem mounts a read-only tmpfs of these programs in the shelf, until release.
+func (s *shelf) fileSystem(files map[string][]byte) (dir string, err error) {
+	s.held++
+	dir = s.dir + "/held/" + strconv.Itoa(s.held)
+	if err = os.Mkdir(dir, 0o711); err == nil {
+		err = unix.Mount("tmpfs", dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755")
+	}
+	if err == nil {
+		err = unix.Mount("", dir, "", unix.MS_PRIVATE, "")
+	}
+	for name, b := range files {
+		if err == nil {
+			err = os.WriteFile(dir+"/"+name, b, 0o755)
+		}
+		if err == nil {
+			err = os.Chmod(dir+"/"+name, 0o755) // whatever the engine's umask
+		}
+	}
+	if err == nil {
+		err = unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, "")
+	}
+	if err != nil {
+		err = &os.PathError{Op: "make a file system for sbx-init", Path: dir, Err: err}
+	}
+	return dir, err
+}
+
 // mountOptions returns the options that restrict the mount on which a file lies (statvfs(3)).
 func mountOptions(fd int) (options []string, err error) {
 	var st unix.Statfs_t
