@@ -264,12 +264,24 @@ func TestOCITerminationLog(t *testing.T) {
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		n.allow(ociRO)
 		for name, line := range map[string]func(...string) []string{"bare": n.bare, "under": n.under} {
-			file := filepath.Join(t.TempDir(), "log")
-			must(t, os.WriteFile(file, nil, 0o666))
-			bundle := ociBundle(t, []string{"sh", "-c", "echo why >/dev/termination-log"}, func(c map[string]any) { mount(c, "/dev/termination-log", file, "bind", "rprivate", "rw") })
-			r := ociRun(t, bundle, line("run", "--bundle", bundle, "sbx-e2e-log"))
-			if text, err := os.ReadFile(file); r.status != 0 || string(text) != "why\n" {
-				t.Errorf("%s: %+v, %q, %v", name, r, text, err)
+			kubelets, volume := filepath.Join(t.TempDir(), "pods/uid/containers/name"), t.TempDir()
+			must(t, os.MkdirAll(kubelets, 0o755))
+			for _, c := range []struct {
+				mounted, file, path string
+				written             bool
+			}{
+				{kubelets + "/0", kubelets + "/0", "/dev/termination-log", true},
+				{volume + "/log", volume + "/log", "/dev/termination-log", name == "bare"},
+				{volume, volume + "/log", "/dev/termination-log/log", name == "bare"},
+			} {
+				must(t, os.WriteFile(c.file, nil, 0o666))
+				bundle := ociBundle(t, []string{"sh", "-c", "echo why >" + c.path}, func(config map[string]any) {
+					mount(config, "/dev/termination-log", c.mounted, "bind", "rprivate", "rw")
+				})
+				r := ociRun(t, bundle, line("run", "--bundle", bundle, "sbx-e2e-log"))
+				if text, err := os.ReadFile(c.file); (string(text) == "why\n") != c.written {
+					t.Errorf("%s, %s: %+v, %q, %v", name, c.mounted, r, text, err)
+				}
 			}
 		}
 		n.clean()

@@ -53,7 +53,7 @@ func main() {
 			refuse(exitRefused, "cannot give up "+walls.Apart+": "+err.Error())
 		}
 	}
-	err = unix.Exec(path, args, os.Environ())
+	err = unix.Exec(path, args, walls.Environ(os.Environ()))
 	status := exitNoExec
 	if err == unix.ENOENT {
 		status = exitNotFound
@@ -68,6 +68,9 @@ func find(name string) string {
 	}
 	for dir := range strings.SplitSeq(os.Getenv("PATH"), ":") {
 		path := dir + "/" + name
+		if !strings.HasPrefix(dir, "/") {
+			continue
+		}
 		if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {
 			return path
 		}

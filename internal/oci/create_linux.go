@@ -11,11 +11,14 @@ import (
 	"sbx/audit/guard"
 	"sbx/internal/doc"
 	"sbx/internal/oci/front"
+	"sbx/internal/oci/walls"
 	"sbx/internal/run"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/host"
 	"sbx/wrap/outer"
+
+	"golang.org/x/sys/unix"
 )
 
 func isName(id string) bool {
@@ -119,6 +122,7 @@ type making struct {
 // that, to save time. It leaves the engine's bundle unchanged, so that the engine can use it
 // again.
 func (m *making) prepare() error {
+	defer unix.Umask(unix.Umask(0o22)) // the container's user reads files that are made for it
 	docs, err := m.t.documents(&m.Own)
 	for _, d := range docs {
 		m.record.Sources = append(m.record.Sources, d.Source.Name)
@@ -175,9 +179,12 @@ func (m *making) prepare() error {
 	if err := m.hooks(s.Resolved); err != nil {
 		return err
 	}
-	w := m.t.walls(contained.Plan)
+	w := m.t.walls(contained.Plan, s.Places)
 	n := narrowing(s.Resolved, contained.Plan, &w, m.t.caps())
 	exposed := m.t.keepApart(n, &w)
+	if exposed == "" && n.Init && !s.pinned(contained.Plan) {
+		exposed = "the container's root can be written: a process of another container, to which one of its own passes a descriptor of a directory, can put another program in the place of sbx-init, which exec starts"
+	}
 	if supervised && !n.Attended { // the runtime inherited the socket to it; start anew without
 		m.cancel()
 		if err := m.ahead(false); err != nil {
@@ -213,7 +220,7 @@ func (m *making) prepare() error {
 	if err != nil || m.supervisor == nil {
 		return err
 	}
-	return m.attended(s, &run.Container{Of: contained, Held: held})
+	return m.attended(s, &run.Container{Of: contained, Held: held}, e.programs[walls.Init])
 }
 
 // handed returns the number of sbx-init's socket to the supervisor; 0 for none.

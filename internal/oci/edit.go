@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sbx/internal/doc"
+	"sbx/internal/oci/walls"
 	"sbx/internal/view"
 	"sbx/spec"
 	"sbx/wrap"
@@ -49,9 +50,9 @@ type editor struct {
 	s     *Seen
 	plan  *wrap.Plan
 	nodes []wrap.Node
-	// hold returns a path that the runtime can safely bind for rest beneath base, and the
-	// options of the mount that it lies on; see shelf.hold.
-	hold func(base, rest string) (path string, options []string, err error)
+	// hold returns a path that the runtime can safely bind for rest beneath base, and what is
+	// there; see shelf.hold.
+	hold func(base, rest string) (path string, as source, err error)
 
 	// root creates a root directory with mount points for nodes; see shelf.root.
 	root func(nodes []wrap.Node) (string, error)
@@ -70,7 +71,11 @@ func (e *editor) all(n *Narrowing, supervisor int) ([]Edit, error) {
 		edit.At = "process." + edit.At
 		e.edits = append(e.edits, edit)
 	}
-	e.set("process.env", doc.Strs(e.plan.Env), "environment")
+	env := e.plan.Env
+	if n.Init {
+		env = walls.Carry(env)
+	}
+	e.set("process.env", doc.Strs(env), "environment")
 	if start := e.s.Resolved.Start(); start != e.c.Cwd {
 		e.set("process.cwd", doc.Str(start), "working_dir")
 	}

@@ -38,7 +38,7 @@ func (e *editor) mounts(init bool) error {
 			return why
 		}
 		if e.keeps(p) {
-			add(e.own(i, p.Target, p.Path))
+			add(e.own(i, p.Path, p.Path)) // the same place, should something change a link meanwhile
 		}
 	}
 	if e.confines() {
@@ -72,7 +72,7 @@ func (e *editor) mounts(init bool) error {
 		}
 	}
 	if init {
-		dev, err := e.pinned()
+		dev, err := e.dev()
 		if err != nil {
 			return err
 		}
@@ -97,6 +97,9 @@ var typed = []string{"tmpfs", "proc", "sysfs", "devpts", "mqueue", "cgroup", "cg
 // unseen returns the error for a mount whose files sbx-oci cannot look at, so that it would not
 // find what is to be hidden or protected in it.
 func (e *editor) unseen(p *Place) error {
+	if p.Path == "/" {
+		return &spec.Problem{On: p.Target, Do: "hold the spec in the container", Why: "a volume is mounted over its root", Help: "have the volume as the container's root"}
+	}
 	if !e.confines() || p.binds() || slices.Contains(typed, p.Type) {
 		return nil
 	}
@@ -120,39 +123,6 @@ func (e *editor) shows(p *Place) bool {
 	return g.Access >= view.Read && g.Source == p.Path
 }
 
-// ofRuntime reports whether a mount is one that every container has in /proc and /dev, or that
-// Kubernetes adds there.
-func (p *Place) ofRuntime() bool {
-	return kernels(p.Path) && (!p.binds() || p.Path == "/dev/shm" || p.Path == terminationLog)
-}
-
-// terminationLog is the file by which a container tells Kubernetes why it ended.
-const terminationLog = "/dev/termination-log"
-
-// pinned secures the path to sbx-init, through which the runtime also starts exec's processes:
-// it lies on a mount at /dev, which no process in the container can move. pinned returns that
-// mount if the engine has none there.
-func (e *editor) pinned() ([]*doc.Node, error) {
-	const dev = "/dev"
-	if e.s.Dev != dev {
-		return nil, &spec.Problem{On: dev, Do: "hold the spec in the container", Why: "its image has a link there, to " + spec.Word(e.s.Dev) + ", which something in the container could turn elsewhere",
-			Help: "take an image whose /dev is a directory"}
-	}
-	there := false
-	for i := range e.s.Places {
-		p := &e.s.Places[i]
-		if there = there || p.Path == dev; p.Path == dev && p.binds() {
-			return nil, &spec.Problem{On: dev, Do: "hold the spec in the container", Why: "a volume is mounted there, in which others could put another program in the place of sbx-init",
-				Help: "leave the volume out"}
-		}
-	}
-	if there {
-		return nil, nil
-	}
-	m := Mount{Target: dev, Type: "tmpfs", Source: "tmpfs", Options: []string{"nosuid", "mode=755"}}
-	return []*doc.Node{m.node()}, nil
-}
-
 // own returns the container's ith mount for a target, restricted as the spec demands for path.
 func (e *editor) own(i int, target, path string) Mount {
 	place := &e.s.Places[i]
@@ -164,7 +134,7 @@ func (e *editor) own(i int, target, path string) Mount {
 	if !e.confines() {
 		return m
 	}
-	if !place.ofRuntime() && (e.plan.View.At(path).Access < view.Write || !m.binds() && m.Type != "tmpfs") {
+	if place.Path == "/dev" && e.s.pinned(e.plan) || !place.ofRuntime() && (e.plan.View.At(path).Access < view.Write || !m.binds() && m.Type != "tmpfs") {
 		m.closed()
 	}
 	for i, o := range m.Options { // what is mounted over the container's files stays out of the host
@@ -181,11 +151,6 @@ func (e *editor) own(i int, target, path string) Mount {
 		m.single()
 	}
 	return m
-}
-
-// kernels reports whether a path is in /proc or /dev, which runtimes set up themselves.
-func kernels(path string) bool {
-	return view.Within(path, "/proc") || view.Within(path, "/dev")
 }
 
 // single makes m the bind mount of a file: crun's recursive read-only works on directories only.
@@ -271,11 +236,11 @@ func (e *editor) bind(n *wrap.Node) (m Mount, err error) {
 			Help: "name " + place.Path + " itself"}
 	}
 	m = Mount{Target: n.Path, Type: "bind", Options: []string{"rbind", "rprivate", "nosuid", "nodev"}}
-	var held []string
-	if m.Source, held, err = e.hold(base, rest); err != nil {
+	var as source
+	if m.Source, as, err = e.hold(base, rest); err != nil {
 		return m, &spec.Problem{Field: n.For, On: n.Source, Do: "hold it for the container", Why: err.Error()}
 	}
-	m.restrict(held)
+	m.restrict(as.Held)
 	switch { // the spec widens nothing that the engine has restricted
 	case place != nil:
 		m.restrict(place.Options)
@@ -288,7 +253,7 @@ func (e *editor) bind(n *wrap.Node) (m Mount, err error) {
 	if n.Mode == wrap.ModeRO || n.Closed {
 		m.closed()
 	}
-	if e.plan.View.At(n.Path).File {
+	if as.IsFile {
 		m.single()
 	}
 	return m, nil

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/internal/sys"
+	"sbx/internal/view"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/defaults"
@@ -32,15 +33,18 @@ type Seen struct {
 // sysfs is the host's sysfs. @system names parts of it, which are the same in every container.
 const sysfs = "/sys"
 
-// podmanInit is the program that podman run --init has start the command.
-const podmanInit = "/run/podman-init"
-
 // Place is a mount of the container with its target's symlinks resolved.
 type Place struct {
 	*Mount
 	Path   string
-	IsFile bool
-	Held   []string // the options of the mount that the source of a bind lies on
+	source // of a bind mount
+}
+
+// ofEngine reports whether a mount is a file of the engine's own in /run, where the spec has a
+// directory of its own: the program that podman run --init has start the command, and the
+// network's files if the image has links to there in their places.
+func (p *Place) ofEngine() bool {
+	return p.IsFile && view.Within(p.Path, "/run") && slices.Contains([]string{"/run/podman-init", "/etc/resolv.conf", "/etc/hosts", "/etc/hostname"}, filepath.Clean(p.Target))
 }
 
 // inspect resolves documents against the files of a container that does not exist yet. It does
@@ -92,9 +96,9 @@ func inspectFrom(c *Container, docs []*spec.SandboxSpec, facts wrap.Host) (*Seen
 		return nil, err
 	}
 	r := &chain[len(chain)-1]
-	for i := range places { // podman run --init, under the spec's own /run
-		if p := &places[i]; p.Path == podmanInit && p.IsFile {
-			r.Mounts = append(r.Mounts, spec.MountAt{Mount: spec.Mount{Mode: spec.MountRO}, Source: spec.Path{Asked: podmanInit, Abs: podmanInit, Real: podmanInit, Exists: true}, Target: podmanInit})
+	for i := range places {
+		if p := &places[i]; p.ofEngine() {
+			r.Mounts = append(r.Mounts, spec.MountAt{Mount: spec.Mount{Mode: spec.MountRO}, Source: spec.Path{Asked: p.Path, Abs: p.Path, Real: p.Path, Exists: true}, Target: p.Path})
 		}
 	}
 	facts.UID, facts.GID = c.UID, c.GID
@@ -175,12 +179,7 @@ func (p *Place) put(tree int) (err error) {
 		return err
 	}
 	if tree >= 0 {
-		var st unix.Stat_t
-		if err := unix.Fstat(tree, &st); err != nil {
-			return err
-		}
-		p.IsFile = st.Mode&unix.S_IFMT != unix.S_IFDIR
-		if p.Held, err = mountOptions(tree); err != nil {
+		if p.source, err = sourceOf(tree); err != nil {
 			return err
 		}
 	}
@@ -190,7 +189,14 @@ func (p *Place) put(tree int) (err error) {
 		}
 	}
 	if tree >= 0 {
-		return unix.MoveMount(tree, "", unix.AT_FDCWD, p.Path, unix.MOVE_MOUNT_F_EMPTY_PATH)
+		err := unix.MoveMount(tree, "", unix.AT_FDCWD, p.Path, unix.MOVE_MOUNT_F_EMPTY_PATH)
+		if err == nil && p.has("ro") { // a mount point in it is not to be made, as the runtime makes none
+			err = unix.MountSetattr(unix.AT_FDCWD, p.Path, 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+		}
+		if err == unix.ENOSYS { // before Linux 5.12
+			err = nil
+		}
+		return err
 	}
 	if p.has("tmpcopyup") { // the runtime fills it with the directory beneath
 		return nil
@@ -199,13 +205,26 @@ func (p *Place) put(tree int) (err error) {
 }
 
 // realOf resolves the symlinks of a path, as far as it exists.
-func realOf(path string) (string, error) {
+func realOf(path string) (string, error) { return realWithin(path, 40) }
+
+func realWithin(path string, links int) (string, error) {
 	real, err := spec.Real(path, spec.HostPaths{})
 	if err != spec.NoEntry || path == "/" {
 		return real, err
 	}
-	dir, err := realOf(filepath.Dir(path))
-	return filepath.Join(dir, filepath.Base(path)), err
+	dir, err := realWithin(filepath.Dir(path), links)
+	if err != nil {
+		return "", err
+	}
+	real = filepath.Join(dir, filepath.Base(path))
+	switch to, err := os.Readlink(real); { // to what does not exist yet
+	case err != nil:
+		return real, nil
+	case links == 0:
+		return "", unix.ELOOP
+	default:
+		return realWithin(from(dir, to), links-1)
+	}
 }
 
 func mountPoint(path string, isFile bool) error {

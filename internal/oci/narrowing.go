@@ -35,10 +35,9 @@ func narrowing(r *spec.Resolved, p *wrap.Plan, w *walls.Walls, own []string) *Na
 	n := &Narrowing{Init: !w.Empty(), Attended: w.Listens, Files: -1, Size: -1, NoNew: p.NoNewPrivs, NoNetwork: r.Network == spec.NetworkNone,
 		Limited: r.Spec.Environment.Set || len(r.Dropped) > 0 || r.Private}
 	if n.Caps = own; !p.KeepCaps {
-		n.Caps = nil
-		for _, c := range p.Caps {
-			n.Caps = append(n.Caps, c.String())
-		}
+		n.Caps = slices.DeleteFunc(slices.Clone(own), func(c string) bool {
+			return !slices.ContainsFunc(p.Caps, func(kept wrap.Cap) bool { return kept.String() == c })
+		})
 	}
 	if l := &r.Spec.Limits.Value; true {
 		if l.OpenFiles.Set {
@@ -61,11 +60,14 @@ func narrowing(r *spec.Resolved, p *wrap.Plan, w *walls.Walls, own []string) *Na
 // capKinds are the names of a process's capability sets in config.json.
 var capKinds = []string{"bounding", "effective", "permitted", "inheritable", "ambient"}
 
-// caps returns the capabilities of the container's first process, of any kind.
+// caps returns the capabilities of the container's first process, of any kind. crun takes
+// their names in any case.
 func (c *Container) caps() (all []string) {
 	caps := c.Config.Get("process").Get("capabilities")
 	for _, kind := range capKinds {
-		all = append(all, doc.Texts(caps.Get(kind))...)
+		for _, c := range doc.Texts(caps.Get(kind)) {
+			all = append(all, strings.ToUpper(c))
+		}
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -104,7 +106,7 @@ func (n *Narrowing) edits(process *doc.Node, supervisor int) (edits []Edit) {
 	if caps := process.Get("capabilities"); n.Apart || caps != nil { // absent it is none, also for root
 		for _, kind := range capKinds {
 			has, why := doc.Texts(caps.Get(kind)), "capabilities over the host stay out"
-			has = slices.DeleteFunc(has, func(c string) bool { return !slices.Contains(n.Caps, c) })
+			has = slices.DeleteFunc(has, func(c string) bool { return !slices.Contains(n.Caps, strings.ToUpper(c)) })
 			if n.Apart && !slices.Contains(has, walls.Apart) {
 				has, why = append(has, walls.Apart), "nothing in the container traces sbx-init, which gives "+walls.Apart+" up"
 			}
@@ -145,7 +147,10 @@ func (n *Narrowing) environ(env []string) []string {
 		name, _, _ := strings.Cut(kv, "=")
 		return set(name) || n.Limited && !slices.Contains(n.Names, name) && name != "TERM" && name != "HOME"
 	})
-	return append(kept, n.Set...)
+	if kept = append(kept, n.Set...); n.Init {
+		kept = walls.Carry(kept)
+	}
+	return kept
 }
 
 // node encodes the Narrowing for the file that later verbs read.
@@ -164,14 +169,14 @@ func narrowingOf(n *doc.Node) *Narrowing {
 // walls returns the Landlock ruleset and filter of a plan for sbx-init to apply. The scopes of
 // Landlock are left to the container's namespaces where it has them of its own: each process of
 // exec has a ruleset of its own, and could not signal the others.
-func (c *Container) walls(p *wrap.Plan) walls.Walls {
+func (c *Container) walls(p *wrap.Plan, places []Place) walls.Walls {
 	w := walls.Walls{ABI: p.LandlockABI, Landlock: p.Landlock}
 	for kind, scope := range map[string]landlock.ScopeSet{"pid": landlock.Signal, "network": landlock.AbstractUnix} {
 		if ns := c.namespace(kind); ns != nil && ns.Get("path") == nil {
 			w.Landlock.Scope &^= scope
 		}
 	}
-	if slices.ContainsFunc(c.Mounts, func(m Mount) bool { return m.Target == terminationLog }) && w.Landlock.FS != 0 {
+	if w.Landlock.FS != 0 && slices.ContainsFunc(places, func(p Place) bool { return p.isTerminationLog() }) {
 		allow := (landlock.ReadFile | landlock.WriteFile | landlock.Truncate) & w.Landlock.FS
 		w.Landlock.Rules = append(slices.Clip(w.Landlock.Rules), landlock.Rule{Path: terminationLog, Allow: allow, File: true})
 	}

@@ -83,11 +83,11 @@ func (m *making) lines(s *Seen, contained *outer.Contained, exposed string) []wr
 	}
 	for i := range contained.Nodes {
 		n := &contained.Nodes[i]
-		if n.Kind != wrap.NodeEmptyFile {
+		if n.Kind != wrap.NodeEmptyFile && n.Kind != wrap.NodeEmptyDir {
 			continue
 		}
 		if p := s.files.over(n.Path); p != nil && p.binds() && p.Path != n.Path {
-			weaken(n.For, "files of a volume are masked, each by a mount on it: one that the host replaces shows")
+			weaken(n.For, "what lies in a volume is masked by a mount on it: what the host or another container puts in its place shows")
 			break
 		}
 	}

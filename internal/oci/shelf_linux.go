@@ -79,45 +79,40 @@ func (s *shelf) begin() error { return os.MkdirAll(s.dir+"/held", 0o711) }
 
 // hold opens rest beneath base, which the engine has chosen, without following symlinks, and
 // bind-mounts the result in the shelf, from where the runtime bind-mounts it. A process that
-// can write beneath base could otherwise put a symlink in its place meanwhile. options are those
-// of the mount that it lies on.
-func (s *shelf) hold(base, rest string) (path string, options []string, err error) {
+// can write beneath base could otherwise put a symlink in its place meanwhile.
+func (s *shelf) hold(base, rest string) (path string, as source, err error) {
 	dir, err := unix.Open(base, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return "", nil, err
+		return "", as, err
 	}
 	defer unix.Close(dir)
 	if rest == "" {
-		options, err = mountOptions(dir)
-		return base, options, err
+		as, err = sourceOf(dir)
+		return base, as, err
 	}
 	fd, err := unix.Openat2(dir, rest, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS})
 	if err != nil {
-		return "", nil, err
+		return "", as, err
 	}
 	defer unix.Close(fd)
-	if options, err = mountOptions(fd); err != nil {
-		return "", nil, err
-	}
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
-		return "", nil, err
+	if as, err = sourceOf(fd); err != nil {
+		return "", as, err
 	}
 	s.held++
 	path = s.dir + "/held/" + strconv.Itoa(s.held)
-	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
-		err = os.Mkdir(path, 0o711)
-	} else {
+	if as.IsFile {
 		err = os.WriteFile(path, nil, 0o600)
+	} else {
+		err = os.Mkdir(path, 0o711)
 	}
 	if err != nil {
-		return "", nil, err
+		return "", as, err
 	}
 	if err = unix.Mount("/proc/self/fd/"+strconv.Itoa(fd), path, "", unix.MS_BIND|unix.MS_REC, ""); err == nil {
 		// Else release would unmount, by the peers of a shared mount, what the host has mounted there.
 		err = unix.Mount("", path, "", unix.MS_REC|unix.MS_PRIVATE, "")
 	}
-	return path, options, err
+	return path, as, err
 }
 
 // fileSystem mounts a read-only tmpfs of these programs in the shelf, until release.
@@ -134,9 +129,6 @@ func (s *shelf) fileSystem(files map[string][]byte) (dir string, err error) {
 		if err == nil {
 			err = os.WriteFile(dir+"/"+name, b, 0o755)
 		}
-		if err == nil {
-			err = os.Chmod(dir+"/"+name, 0o755) // whatever the engine's umask
-		}
 	}
 	if err == nil {
 		err = unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, "")
@@ -147,21 +139,31 @@ func (s *shelf) fileSystem(files map[string][]byte) (dir string, err error) {
 	return dir, err
 }
 
-// mountOptions returns the options that restrict the mount on which a file lies (statvfs(3)).
-func mountOptions(fd int) (options []string, err error) {
+// source is the file or directory that a bind mount shows.
+type source struct {
+	IsFile bool     // anything but a directory
+	Held   []string // the options that restrict the mount on which it lies (statvfs(3))
+}
+
+func sourceOf(fd int) (as source, err error) {
+	var file unix.Stat_t
+	if err := unix.Fstat(fd, &file); err != nil {
+		return as, os.NewSyscallError("fstat", err)
+	}
+	as.IsFile = file.Mode&unix.S_IFMT != unix.S_IFDIR
 	var st unix.Statfs_t
 	if err := unix.Fstatfs(fd, &st); err != nil {
-		return nil, os.NewSyscallError("fstatfs", err)
+		return as, os.NewSyscallError("fstatfs", err)
 	}
 	for _, o := range []struct {
 		flag int64
 		name string
 	}{{unix.ST_RDONLY, "ro"}, {unix.ST_NOEXEC, "noexec"}, {unix.ST_NOATIME, "noatime"}, {unix.ST_NODIRATIME, "nodiratime"}, {noSymFollow, "nosymfollow"}} {
 		if st.Flags&o.flag != 0 {
-			options = append(options, o.name)
+			as.Held = append(as.Held, o.name)
 		}
 	}
-	return options, nil
+	return as, nil
 }
 
 const noSymFollow = 0x2000 // ST_NOSYMFOLLOW, Linux 5.10

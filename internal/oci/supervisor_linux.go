@@ -1,6 +1,7 @@
 package oci
 
 import (
+	"os"
 	"runtime"
 	"strconv"
 	"sync"
@@ -24,6 +25,7 @@ type supervisor struct {
 	door    int // listening socket to which each process's sbx-init connects
 	alive   int // descriptor of lifeFile, locked (flock(2)) while the supervisor lives
 	inside  *inside
+	program unix.Stat_t   // the file that the container has as sbx-init
 	timeout time.Duration // 0 for none
 	alone   bool          // the container's network must hold no interface but loopback
 
@@ -78,6 +80,11 @@ func (s *supervisor) welcome(conn int) {
 		unix.Close(conn)
 		return
 	}
+	if !s.isInit(pid) { // whoever else reaches the door could have its calls taken for the container's
+		unix.Close(listener)
+		unix.Close(conn)
+		return
+	}
 	s.known.Do(func() { err = s.meet(pid) })
 	if err == nil && s.alone && !s.begun.Load() { // the engine may have added an interface since create
 		err = emptyNetwork(pid)
@@ -102,6 +109,20 @@ func (s *supervisor) welcome(conn int) {
 		s.begin(listener)
 	}
 	s.answer(l, listener)
+}
+
+// isInit reports whether a process is the container's sbx-init, in the mount namespace of the
+// container's first process if that is known.
+func (s *supervisor) isInit(pid int) bool {
+	var exe, now, first unix.Stat_t
+	of := func(pid int, name string, st *unix.Stat_t) bool {
+		return unix.Stat("/proc/"+strconv.Itoa(pid)+"/"+name, st) == nil
+	}
+	if !of(pid, "exe", &exe) || exe.Dev != s.program.Dev || exe.Ino != s.program.Ino {
+		return false
+	}
+	known := int(s.pid.Load())
+	return known == 0 || of(pid, "ns/mnt", &now) && of(known, "ns/mnt", &first) && now.Dev == first.Dev && now.Ino == first.Ino
 }
 
 // meet enters the container of the first process that connects: the container's own first
@@ -203,8 +224,11 @@ func newSupervisor(dir string) (*supervisor, error) {
 }
 
 // attended configures the making's supervisor for container c and attaches it to run.
-func (m *making) attended(s *Seen, c *run.Container) (err error) {
+func (m *making) attended(s *Seen, c *run.Container, program string) (err error) {
 	sv := m.supervisor
+	if err := unix.Stat(program, &sv.program); err != nil {
+		return &os.PathError{Op: "look at", Path: program, Err: err}
+	}
 	sv.timeout, sv.alone = c.Of.Plan.Limits.Timeout, c.Of.Resolved.Network == spec.NetworkNone
 	c.Ask = &run.Ask{ID: m.record.ID, At: m.record.StartedAt, Version: m.Version, Argv: m.t.Args, Cwd: m.t.Cwd, Documents: m.record.Documents,
 		Resolved: c.Of.Resolved, Inputs: s.Inputs, Voice: run.Reporter{Quiet: true, Say: func(string) {}, Problem: func(*spec.Problem) {}}}

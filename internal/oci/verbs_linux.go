@@ -48,13 +48,13 @@ func (c *Call) kept() (*Narrowing, error) {
 	b, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
 		if _, err := os.Lstat(c.linkPath()); os.IsNotExist(err) {
-			// Not created by this program, or called with another spelling of --root. The
-			// bundle of a container under a spec is its directory of state.
+			// Not created by this program, or called with another spelling of --root or another
+			// --sbx-state. The bundle of a container under a spec is its directory of state.
 			bundle := ""
 			if c.bundled == "" {
 				bundle = doc.Text(c.ask("state").Get("bundle"))
 			}
-			if filepath.Dir(bundle) != c.runDir() {
+			if _, err := os.Lstat(bundle + "/" + narrowingFile); bundle == "" || err != nil {
 				return nil, nil
 			}
 			c.bundled = bundle

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 
 	"sbx/landlock"
 )
@@ -34,6 +35,30 @@ func (w *Walls) Empty() bool { return w.Landlock.Empty() && len(w.Filter) == 0 }
 // descriptor of a socket to the supervisor, 0 for none.
 func Line(supervisor int, args []string) []string {
 	return append([]string{Init, strconv.Itoa(supervisor)}, args...)
+}
+
+// carried marks a variable that sbx-init must not read itself: Go's runtime exits at a value of
+// GOMEMLIMIT that it does not know, and GODEBUG has it write to standard error.
+const carried = "sbx-init:"
+
+// Carry returns an environment for sbx-init to start with; Environ turns it back.
+func Carry(env []string) []string {
+	env = slices.Clone(env)
+	for i, kv := range env {
+		if strings.HasPrefix(kv, "GO") {
+			env[i] = carried + kv
+		}
+	}
+	return env
+}
+
+// Environ is the environment of the command, from what Carry returned.
+func Environ(env []string) []string {
+	env = slices.Clone(env)
+	for i, kv := range env {
+		env[i] = strings.TrimPrefix(kv, carried)
+	}
+	return env
 }
 
 // Append encodes w for File: integers as eight bytes little-endian, strings after their length.

@@ -1,0 +1,70 @@
+package oci
+
+import (
+	"strings"
+
+	"sbx/internal/doc"
+	"sbx/internal/oci/walls"
+	"sbx/internal/view"
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// ofRuntime reports whether a mount is one that every container has in /proc and /dev, or that
+// Kubernetes adds there.
+func (p *Place) ofRuntime() bool {
+	if p.binds() {
+		return p.Path == "/dev/shm" || p.isTerminationLog()
+	}
+	return kernels(p.Path) && (p.Type != "proc" || p.Path == "/proc") // a second one would be writable
+}
+
+// terminationLog is the file by which a container tells Kubernetes why it ended.
+const terminationLog = "/dev/termination-log"
+
+// isTerminationLog reports whether the mount is the file that the kubelet makes for that, in
+// pods/UID/containers/NAME of its directory: nothing else is writable there whatever the spec.
+func (p *Place) isTerminationLog() bool {
+	in := strings.Split(p.Source, "/")
+	n := len(in)
+	return p.Path == terminationLog && p.IsFile && n > 5 && in[n-5] == "pods" && in[n-3] == "containers"
+}
+
+// pinned reports whether no process can change the directories of the path to sbx-init. One
+// of another mount namespace could otherwise remove the mount (see walls), by a descriptor
+// that it got from inside.
+func (s *Seen) pinned(p *wrap.Plan) bool {
+	return s.Resolved.Confined && p.Base != wrap.BaseHost && p.View.At("/").Access < view.Write // /dev then is read-only
+}
+
+// dev secures the path to sbx-init, through which the runtime also starts exec's processes:
+// it lies on a mount at /dev, which no process in the container can move. dev returns that
+// mount if the engine has none there.
+func (e *editor) dev() ([]*doc.Node, error) {
+	const dev = "/dev"
+	if e.s.Dev != dev {
+		return nil, &spec.Problem{On: dev, Do: "hold the spec in the container", Why: "its image has a link there, to " + spec.Word(e.s.Dev) + ", which something in the container could turn elsewhere",
+			Help: "take an image whose /dev is a directory"}
+	}
+	there := false
+	for i := range e.s.Places {
+		p := &e.s.Places[i]
+		if there = there || p.Path == dev; p.Path == dev && p.binds() || p.Path == walls.Init || p.Path == walls.File {
+			return nil, &spec.Problem{On: p.Path, Do: "hold the spec in the container", Why: "a volume is mounted there, in which others could put another program in the place of sbx-init",
+				Help: "leave the volume out"}
+		}
+	}
+	if there {
+		return nil, nil
+	}
+	m := Mount{Target: dev, Type: "tmpfs", Source: "tmpfs", Options: []string{"nosuid", "mode=755"}}
+	if e.s.pinned(e.plan) {
+		m.closed()
+	}
+	return []*doc.Node{m.node()}, nil
+}
+
+// kernels reports whether a path is in /proc or /dev, which runtimes set up themselves.
+func kernels(path string) bool {
+	return view.Within(path, "/proc") || view.Within(path, "/dev")
+}
