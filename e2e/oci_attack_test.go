@@ -150,7 +150,7 @@ func TestOCITraced(t *testing.T) {
 			config["process"].(map[string]any)["capabilities"] = map[string]any{"bounding": []string{"CAP_CHOWN"}, "effective": []string{"CAP_CHOWN"}, "permitted": []string{"CAP_CHOWN"}}
 		}, nil, func(a *attacked, control bool) {
 			for range 30 {
-				a.do("exec", a.id, "sleep", "0.02")
+				a.do("exec", a.id, "sleep", "0.1")
 			}
 			if caps := strings.TrimSpace(a.must("exec", a.id, "grep", "CapPrm", "/proc/self/status")); !strings.HasSuffix(caps, "0000000000000001") {
 				t.Errorf("exec has %s", caps)

@@ -181,10 +181,7 @@ func (m *making) prepare() error {
 	}
 	w := m.t.walls(contained.Plan, s.Places)
 	n := narrowing(s.Resolved, contained.Plan, &w, m.t.caps())
-	exposed := m.t.keepApart(n, &w)
-	if exposed == "" && n.Init && !s.pinned(contained.Plan) {
-		exposed = "the container's root can be written: a process of another container, to which one of its own passes a descriptor of a directory, can put another program in the place of sbx-init, which exec starts"
-	}
+	exposed := m.t.keepApart(n, &w, s.pinned(contained.Plan))
 	if supervised && !n.Attended { // the runtime inherited the socket to it; start anew without
 		m.cancel()
 		if err := m.ahead(false); err != nil {

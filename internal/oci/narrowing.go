@@ -74,8 +74,9 @@ func (c *Container) caps() (all []string) {
 }
 
 // keepApart protects sbx-init, until its walls are raised, from being traced by processes that
-// run in the container already, if Landlock does not. exposed says why if that is impossible.
-func (c *Container) keepApart(n *Narrowing, w *walls.Walls) (exposed string) {
+// run in the container already, if Landlock does not. exposed says why if that is impossible,
+// or something can take sbx-init's place: pinned tells that nothing removes its mount.
+func (c *Container) keepApart(n *Narrowing, w *walls.Walls, pinned bool) (exposed string) {
 	has := func(name string) bool { return slices.Contains(n.Caps, name) && slices.Contains(c.caps(), name) }
 	traces := w.Listens && w.Landlock.Empty()
 	switch {
@@ -89,6 +90,9 @@ func (c *Container) keepApart(n *Narrowing, w *walls.Walls) (exposed string) {
 	default:
 		n.Apart = traces
 		w.Apart = traces
+	}
+	if exposed == "" && n.Init && !pinned {
+		exposed = "the container's root can be written: a process of another container, to which one of its own passes a descriptor of a directory, can put another program in the place of sbx-init, which exec starts"
 	}
 	return exposed
 }

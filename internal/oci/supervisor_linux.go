@@ -21,13 +21,11 @@ import (
 // until the last one has ended. It runs in the sbx-oci process that created the container,
 // which stays for that.
 type supervisor struct {
-	run     *run.Attended
-	door    int // listening socket to which each process's sbx-init connects
-	alive   int // descriptor of lifeFile, locked (flock(2)) while the supervisor lives
-	inside  *inside
-	program unix.Stat_t   // the file that the container has as sbx-init
-	timeout time.Duration // 0 for none
-	alone   bool          // the container's network must hold no interface but loopback
+	run    *run.Attended
+	door   int // listening socket to which each process's sbx-init connects
+	alive  int // descriptor of lifeFile, locked (flock(2)) while the supervisor lives
+	inside *inside
+	asked
 
 	turn  sync.Mutex    // guards run's state
 	root  int           // O_PATH descriptor of the container's root; -1 before its first process
@@ -37,6 +35,13 @@ type supervisor struct {
 	known sync.Once
 	begun atomic.Bool // the first process has handed over its listener and becomes the command
 	late  atomic.Bool // limits.timeout has killed the container
+}
+
+// asked is what a supervisor is told of its container.
+type asked struct {
+	program unix.Stat_t   // the file that the container has as sbx-init
+	timeout time.Duration // 0 for none
+	alone   bool          // the container's network must hold no interface but loopback
 }
 
 // serve accepts processes and handles run's events until this process exits.
