@@ -11,6 +11,7 @@ import (
 	"sbx/internal/view"
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 )
 
 // World is a made-up file system and what a launch would learn of the machine
@@ -126,6 +127,9 @@ func (w *World) Line(line string) {
 		w.in.Home = first
 	case "cwd":
 		w.in.Cwd = first
+	case "env":
+		name, _, _ := strings.Cut(rest, "=")
+		w.in.Environ = append(slices.DeleteFunc(slices.Clone(w.in.Environ), func(v string) bool { return strings.HasPrefix(v, name+"=") }), rest)
 	case "job":
 		w.in.Job = &spec.JobAsk{Input: first, Output: more}
 	case "record":
@@ -214,17 +218,51 @@ func (w *World) Lstat(p string) (spec.Info, error) {
 // Readlink implements spec.Paths.
 func (w *World) Readlink(p string) (string, error) { return w.Nodes[p].target, nil }
 
-// Resolve reads a spec and fills it in. The error may be of either.
+// Inside makes w the machine that a command in the plan's sandbox finds.
+func (w *World) Inside(outer *wrap.Plan) {
+	w.t.Helper()
+	for _, m := range outer.Mounts {
+		if m.Op == wrap.OpContent && m.Target == outer.Staged(wrap.ParentPath) {
+			w.Line("parent " + strings.TrimSpace(m.Source))
+		}
+	}
+	all := w.Nodes
+	w.Nodes = map[string]Node{"/": {Kind: wrap.Dir}}
+	for p, n := range all {
+		if g := outer.View.At(p); g.Access != view.Absent && (g.Source == p || n.Kind == wrap.Dir) {
+			w.Add(p, n)
+		}
+	}
+	w.in.Inside, w.in.Cwd, w.in.Environ, w.in.Lists = true, outer.Command.Dir, outer.Env, defaults.Lists()
+}
+
+// Resolve reads a spec and fills it in. The error may be of either. Inside of another sandbox
+// it narrows what that holds, and "" is the document of a caller who gives none.
 func (w *World) Resolve(doc string) (*spec.Resolved, error) {
 	w.t.Helper()
-	s, err := spec.Decode("spec.json", []byte(doc))
-	if err != nil {
+	there := func(path string) bool { return w.Nodes[path].Kind != wrap.Absent }
+	var s *spec.SandboxSpec
+	var docs []*spec.SandboxSpec
+	var err error
+	if doc == "" {
+		s = w.Host.Parent.Default("default", false, false, there)
+	} else if s, err = spec.Decode("spec.json", []byte(doc)); err != nil {
 		return nil, err
+	}
+	if w.in.Inside {
+		held, err := w.Host.Parent.Document(there)
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, held)
 	}
 	s.Source.Dir = w.in.Cwd
 	w.in.UID = w.Host.UID
-	r, err := spec.Resolve(s, w.in)
-	return &r, err
+	chain, err := spec.Chain(append(docs, s), w.in)
+	if err != nil {
+		return nil, err
+	}
+	return &chain[len(chain)-1], nil
 }
 
 // Build goes the whole way from a document to a Plan.
