@@ -13,11 +13,11 @@ import (
 // readEach prints the first line of each file that a list names.
 const readEach = `while IFS= read -r f; do { IFS= read -r line <"$f"; } 2>/dev/null && echo "$line"; done <list; echo end`
 
-// homeFiles are the files of testdata/secrets.txt beneath a home: what is to be
-// hidden, and what stands beside it and is not.
+// homeFiles are the files of testdata/secrets.txt in a home: what is to be hidden,
+// and what stands beside it and is not.
 func homeFiles(t *testing.T) (secret, plain []string) {
 	t.Helper()
-	f, err := os.Open("testdata/secrets.txt")
+	f, err := os.Open(moduleDir + "/testdata/secrets.txt")
 	must(t, err)
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
@@ -85,7 +85,7 @@ func compare(t *testing.T, what string, r result, want []string) {
 }
 
 // A home full of what programs keep their keys in shows none of them, and all that
-// stands beside them.
+// stands beside them; one that is named is shown. wrap.TestMeaningOfSecrets names each.
 func TestSecretsOfAHome(t *testing.T) {
 	needSandbox(t)
 	b := elsewhereBox(t)
@@ -93,14 +93,10 @@ func TestSecretsOfAHome(t *testing.T) {
 	all := slices.Concat(secret, plain)
 	b.canaries(b.home, all)
 	compare(t, "control", b.plain("/bin/sh", "-c", readEach), all)
-	for _, spec := range []string{specRO, specWW, specWith(specRO, `"filesystem":{"read":["/","~"]}`)} {
-		compare(t, spec, b.run(spec, "/bin/sh", "-c", readEach), plain)
-	}
-	for some := range slices.Chunk(secret, 16) { // a Plan has room for 40 directories of its own
-		opened := `"` + b.home + "/" + strings.Join(some, `","`+b.home+"/") + `"`
-		spec := specWith(specRO, `"filesystem":{"read":["/",`+opened+`]}`)
-		compare(t, "named", b.run(spec, "/bin/sh", "-c", readEach), slices.Concat(some, plain))
-	}
+	compare(t, "read-only", b.run(specRO, "/bin/sh", "-c", readEach), plain)
+	some := secret[:16]
+	spec := specWith(specRO, `"filesystem":{"read":["/","`+b.home+"/"+strings.Join(some, `","`+b.home+"/")+`"]}`)
+	compare(t, "named", b.run(spec, "/bin/sh", "-c", readEach), slices.Concat(some, plain))
 }
 
 // Each row of the table hides what it names.

@@ -1,6 +1,8 @@
 package wrap_test
 
 import (
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,5 +113,52 @@ func TestMeaning(t *testing.T) {
 				t.Errorf("%s: %s is %v of %q, not %s of %q", c.members, path, g.Access, g.Source, want, source)
 			}
 		}
+	}
+}
+
+// TestMeaningOfSecrets holds documents to which files of a home are in view: none of those in
+// which programs keep keys but what the document names.
+func TestMeaningOfSecrets(t *testing.T) {
+	text, err := os.ReadFile("../testdata/secrets.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var secret, plain []string
+	for line := range strings.Lines(string(text)) {
+		switch name, is := strings.CutPrefix(strings.TrimSpace(line), "+"); {
+		case name == "" || name[0] == '#':
+			continue
+		case is:
+			plain = append(plain, name)
+		default:
+			secret = append(secret, name)
+		}
+	}
+	if len(secret) < 300 || len(plain) < 50 {
+		t.Fatalf("%d secrets and %d others", len(secret), len(plain))
+	}
+	shows := func(doc string, named ...string) {
+		t.Helper()
+		w := world.New(t, meaningWorld)
+		for _, name := range slices.Concat(secret, plain) {
+			w.Add("/home/u/"+name, world.Node{Kind: wrap.File})
+		}
+		_, plan, err := w.Build(doc)
+		if err != nil {
+			t.Fatalf("%s: %v", doc, err)
+		}
+		for _, name := range slices.Concat(secret, plain) {
+			want := slices.Contains(plain, name) || slices.Contains(named, name)
+			path := "/home/u/" + name
+			if g := plan.View.At(path); (g.Access >= view.Read && g.Source == path) != want {
+				t.Errorf("%s: %s is %v", doc, name, g.Access)
+			}
+		}
+	}
+	shows(`{"access_mode":"read-only"}`)
+	shows(`{"access_mode":"workspace-write"}`)
+	shows(`{"access_mode":"read-only","filesystem":{"read":["/","~"]}}`)
+	for some := range slices.Chunk(secret, 16) { // a Plan has room for 40 directories of its own
+		shows(`{"access_mode":"read-only","filesystem":{"read":["/","~/`+strings.Join(some, `","~/`)+`"]}}`, some...)
 	}
 }

@@ -25,6 +25,9 @@ func (w *World) secrets(h *wrap.Host, r *spec.Resolved) {
 				at = append(at, home+"/"+rest)
 			}
 		}
+		if strings.Contains(s.Path, "*") {
+			at = w.matches(at)
+		}
 		for _, p := range at {
 			f, ok := w.find(p, s.Why)
 			if !ok || s.Root && h.UID != 0 || s.Folder && (f.Target != "" || f.Kind != wrap.Dir) || Named(r, p, f.Real) || !w.inView(r, p) {
@@ -35,6 +38,22 @@ func (w *World) secrets(h *wrap.Host, r *spec.Resolved) {
 		}
 	}
 	slices.SortStableFunc(h.Secrets, func(a, b wrap.Found) int { return strings.Compare(a.Path, b.Path) })
+}
+
+// matches lists the paths that match one of some patterns.
+func (w *World) matches(globs []string) (found []string) {
+	for _, glob := range globs {
+		start, _, _ := strings.Cut(glob, "*")
+		for p := range w.Nodes {
+			if strings.HasPrefix(p, start) {
+				if is, _ := path.Match(glob, p); is {
+					found = append(found, p)
+				}
+			}
+		}
+	}
+	slices.Sort(found)
+	return found
 }
 
 // otherHomes hides the homes of others whole, but for those that it gives.

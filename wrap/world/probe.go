@@ -124,11 +124,12 @@ func (w *World) ListAll(h *wrap.Host, dir string) {
 		return
 	}
 	l := wrap.Listing{Dir: dir, Mode: 0o755}
-	for _, p := range w.sorted() {
+	for p, n := range w.Nodes {
 		if p != "/" && view.Parent(p) == dir {
-			l.Entries = append(l.Entries, wrap.Entry{Name: path.Base(p), Kind: w.Nodes[p].Kind, Target: w.Nodes[p].target})
+			l.Entries = append(l.Entries, wrap.Entry{Name: path.Base(p), Kind: n.Kind, Target: n.target})
 		}
 	}
+	slices.SortFunc(l.Entries, func(a, b wrap.Entry) int { return strings.Compare(a.Name, b.Name) })
 	h.Listing = append(h.Listing, l)
 }
 
