@@ -174,26 +174,14 @@ func TestCommandsOfASpecThatCannotBe(t *testing.T) {
 	must(t, os.Link(b.ws+"/mine", b.ws+"/twin"))
 	b.script("run.sh", "#!/bin/sh\necho end\n")
 	for _, c := range []struct {
-		spec string
-		argv []string
-		word string
+		spec, argv0, word string
 	}{
-		{only(), []string{"/bin/echo", "end"}, `hint: commands.allow: ["/bin/echo"] would allow it`},
-		{only("sh"), []string{"echo", "end"}, `hint: commands.allow: ["sh", "echo"] would allow it`},
-		{only("./run.sh"), []string{"./run.sh"}, `hint: commands.allow: ["./run.sh", "`},
-		{only("echo", "ehco"), []string{"echo", "end"}, "nothing on the command's PATH has that name"},
-		{only("echo", "./none"), []string{"echo", "end"}, "does not exist"},
-		{only("echo", "./ws2/"), []string{"echo", "end"}, "does not exist"},
-		{only("echo", "/etc/passwd"), []string{"echo", "end"}, "cannot be executed"},
-		{only("echo", "./mine"), []string{"echo", "end"}, "another name"},
-		{never("echo"), []string{"echo", "end"}, "take it out of commands.deny"},
-		{never("/bin/echo"), []string{"echo", "end"}, "take it out of commands.deny"},
-		{never("sh"), []string{"./run.sh"}, "take it out of commands.deny"},
-		{never("/usr/"), []string{"echo", "end"}, "is a directory"},
-		{`{"commands":{"allow":["echo"],"deny":["echo"]}}`, []string{"echo", "end"}, "commands.deny names"},
-		{`{"commands":{"allow":["echo"]},"environment":{"set":{"LD_PRELOAD":"x"}}}`, []string{"echo", "end"}, "LD_PRELOAD"},
+		{only("sh"), "echo", `hint: commands.allow: ["sh", "echo"] would allow it`},
+		{only("echo", "/etc/passwd"), "echo", "cannot be executed"},
+		{only("echo", "./mine"), "echo", "another name"},
+		{never("sh"), "./run.sh", "take it out of commands.deny"},
 	} {
-		b.run(c.spec, c.argv...).refused(c.word)
+		b.run(c.spec, c.argv0, "end").refused(c.word)
 	}
 	if r := b.run(never("nosuch", "./nor-this"), "/bin/echo", "end").ended(); !strings.Contains(r.rec.reason("commands.deny"), "nosuch is not there") {
 		t.Errorf("%v", r)

@@ -216,14 +216,9 @@ func TestNetworkListenRefused(t *testing.T) {
 	if r = b.run(spec, "touch", "ran"); r.code != 0 {
 		t.Errorf("it is free again: %v", r)
 	}
-	for doc, why := range map[string]string{
-		`{"network": {"listen": [8080]}}`: "has the host's network", `{"network": {"mode": "host", "listen": [8080]}}`: "has the host's network",
-		`{"network": {"mode": "none", "listen": ["192.0.2.1:8080:80"]}}`: "cannot assign requested address",
-		`{"network": {"mode": "none", "listen": ["8080:2"]}}`:            "taken by sbx itself",
-	} {
-		if r := b.run(doc, "true"); r.code != 125 || !strings.Contains(r.err, why) || !strings.Contains(r.err, "hint: ") {
-			t.Errorf("%s: %v", doc, r)
-		}
+	r = b.run(`{"network": {"mode": "none", "listen": ["192.0.2.1:8080:80"]}}`, "true")
+	if r.code != 125 || !strings.Contains(r.err, "cannot assign requested address") || !strings.Contains(r.err, "hint: ") {
+		t.Errorf("%v", r)
 	}
 	if isRoot() {
 		b.host = []string{"unshare", "-m", "/bin/sh", "-c", `mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys && exec "$@"`, "sh"}

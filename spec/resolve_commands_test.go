@@ -57,11 +57,12 @@ func TestCommandsThatConstrainNothing(t *testing.T) {
 
 func TestCommandsThatCannotBe(t *testing.T) {
 	for doc, word := range map[string]string{
-		`{"commands":{"allow":["./none"]}}`:                                     "does not exist",
-		`{"commands":{"allow":["./none/"]}}`:                                    "does not exist",
-		`{"commands":{"allow":["src/main.go/"]}}`:                               "not a directory",
-		`{"commands":{"deny":["./src"]}}`:                                       "is a directory",
-		`{"commands":{"allow":["git"]},"environment":{"set":{"LD_AUDIT":"x"}}}`: "LD_*",
+		`{"commands":{"allow":["./none"]}}`:                                       "does not exist",
+		`{"commands":{"allow":["./none/"]}}`:                                      "does not exist",
+		`{"commands":{"allow":["src/main.go/"]}}`:                                 "not a directory",
+		`{"commands":{"deny":["./src"]}}`:                                         "is a directory",
+		`{"commands":{"allow":["git"]},"environment":{"set":{"LD_AUDIT":"x"}}}`:   "LD_*",
+		`{"commands":{"allow":["git"]},"environment":{"set":{"LD_PRELOAD":"x"}}}`: "LD_PRELOAD",
 	} {
 		if _, err := Resolve(decodeAt(t, doc), inputs()); err == nil || !strings.Contains(err.Error(), word) {
 			t.Errorf("%s: %v, want %q", doc, err, word)

@@ -14,7 +14,7 @@ var host = tree{
 	"/home": "dir", "/home/u": "dir", "/home/u/.cache": "dir", "/home/u/.netrc": "file",
 	"/p": "dir", "/p/w": "dir", "/p/w/src": "dir", "/p/w/src/main.go": "file", "/p/w/link": "-> /srv/data", "/p/w/out": "-> /nowhere", "/srv/keys": "-> /home/u/.netrc",
 	"/p/root": "dir", "/p/root/src": "dir", "/p/root/src/lib": "dir", "/p/root/file": "file", "/p/root/leak": "-> /srv", "/p/root/in": "-> src",
-	"/ways": "dir", "/ways/link": "-> /srv/data", "/srv": "dir", "/srv/data": "dir", "/srv/f": "file", "/opt": "dir", "/shut": "shut", "/shut/x": "dir",
+	"/ways": "dir", "/ways/link": "-> /srv/data", "/srv": "dir", "/srv/data": "dir", "/srv/data/f": "file", "/srv/f": "file", "/opt": "dir", "/shut": "shut", "/shut/x": "dir",
 	"/tmp": "dir", "/tmp/x": "dir", "/in": "dir", "/outdir": "dir", "/p/prof.json": "file", "/p/w/prof.json": "file", "/p/w/[slug]": "file",
 }
 
@@ -118,6 +118,9 @@ func TestResolveFiles(t *testing.T) {
 		// Where things count from.
 		{`{"working_dir":"w/src","filesystem":{"read":["main.go","/ways/link"]}}`, "readonly confined visible private files doors net=host cwd=/p/w/src r=/p/w/src/main.go,/srv/data,/p/w/src"},
 		{`{"working_dir":"~"}`, "net=host cwd=/home/u"},
+		{`{"access_mode":"workspace-write","working_dir":"root/src/lib"}`, "confined private files doors net=none cwd=/p/root/src/lib w=/p/root/src/lib"},
+		{`{"access_mode":"workspace-write","working_dir":"root/in"}`, "confined private files doors net=none cwd=/p/root/src w=/p/root/src"},
+		{`{"working_dir":"root"}`, "net=host cwd=/p/root"},
 		{`{"working_dir":"~/.cache/"}`, "net=host cwd=/home/u/.cache"},
 		{`{"working_dir":"../ways/link/.."}`, "net=host cwd=/srv"},
 		{`{"working_dir":"/ways/link","access_mode":"workspace-write"}`, "confined private files doors net=none cwd=/srv/data w=/srv/data"},

@@ -162,3 +162,36 @@ func TestMeaningOfSecrets(t *testing.T) {
 		shows(`{"access_mode":"read-only","filesystem":{"read":["/","~/`+strings.Join(some, `","~/`)+`"]}}`, some...)
 	}
 }
+
+// TestMeaningOfCommands holds documents to whether a command may start under them, and to
+// what is said where it may not. The command is make.
+func TestMeaningOfCommands(t *testing.T) {
+	const script = "file /home/u/w/run\nprogram /home/u/w/run /usr/bin/sh"
+	for _, c := range []struct{ commands, facts, want string }{
+		{`"allow":[]`, "", `commands.allow: ["make"] would allow it`},
+		{`"allow":["sh"]`, "", `commands.allow: ["sh", "make"] would allow it`},
+		{`"allow":["/usr/bin/make"]`, "", ""},
+		{`"allow":["/usr/bin/"]`, "", ""},
+		{`"allow":["./run"]`, script, `commands.allow: ["./run", "/usr/bin/sh"] would allow it`},
+		{`"allow":["./run","sh"]`, script, ""},
+		{`"allow":["make","mkae"]`, "", "nothing on the command's PATH has that name"},
+		{`"allow":["make","./none"]`, "", "/home/u/w/none does not exist"},
+		{`"allow":["make","./none/"]`, "", "/home/u/w/none does not exist"},
+		{`"allow":["make","./f"]`, "linked /home/u/w/f", "such a file has another name"},
+		{`"deny":["make"]`, "", "take it out of commands.deny"},
+		{`"deny":["/usr/bin/make"]`, "", "take it out of commands.deny"},
+		{`"deny":["sh"]`, script, "take it out of commands.deny"},
+		{`"deny":["/usr/"]`, "", "/usr is a directory"},
+		{`"deny":["none","./none"]`, "", ""},
+		{`"allow":["make"],"deny":["make"]`, "", "commands.deny names /usr/bin/make"},
+	} {
+		_, _, err := world.New(t, meaningWorld, "file /usr/bin/sh", c.facts).Build(`{"access_mode":"workspace-write","commands":{` + c.commands + `}}`)
+		got := ""
+		if err != nil {
+			got = world.ProblemText(t, err)
+		}
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s, want %s", c.commands, got, c.want)
+		}
+	}
+}
