@@ -1,36 +1,19 @@
 package profile
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"sbx/spec"
 	"sbx/spec/agent"
+	machine "sbx/wrap/world"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
-
-// golden holds got to a file of testdata.
+// golden compares a text with a file of testdata.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs (go test ./spec/profile -update):\n%s", name, got)
-	}
+	machine.Golden(t, "testdata/"+name, got)
 }
 
 // world is a file system in a map: a text for a file, "/" for a directory, "-> x"
