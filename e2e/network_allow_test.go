@@ -250,8 +250,8 @@ func TestNetworkAllowWith(t *testing.T) {
 	needPrograms(t, "curl")
 	b := newWorld(t)
 	const one = `{"network": {"allow": ["good.example:80"]}}`
-	for _, url := range []string{"http://good.example:22/", "https://bad.example/", "http://8.8.8.8/", "http://[2001:db8::8]/"} {
-		argv := []string{"curl", "-gksS", "--http0.9", "--max-time", "2", url}
+	for _, url := range []string{"https://bad.example/", "http://8.8.8.8/"} {
+		argv := []string{"curl", "-ksS", "--max-time", "5", url}
 		r := b.run(one, argv...)
 		list := r.rec.list("violations")
 		if r.code == 0 || len(list) == 0 {

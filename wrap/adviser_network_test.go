@@ -1,10 +1,12 @@
 package wrap_test
 
 import (
+	"cmp"
 	"os"
 	"strings"
 	"testing"
 
+	"sbx/internal/reach"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/world"
@@ -22,6 +24,7 @@ func TestAdviceForTheNetwork(t *testing.T) {
 		doc        string
 		req        wrap.Request
 		tcp, other string
+		target     string // "" for h.example:443
 	}{
 		{doc: `{}`, tcp: `network.allow: ["h.example:443"]`, other: host},
 		{doc: `{"network": {"mode": "none"}}`, tcp: `network: {"allow": ["h.example:443"]}`, other: host},
@@ -30,6 +33,9 @@ func TestAdviceForTheNetwork(t *testing.T) {
 		{doc: `{"network": {"allow": ["a.example:1"]}}`, tcp: `network.allow: ["a.example:1", "h.example:443"]`, other: `network: {"mode": "host"}`},
 		{doc: `{"network": {"mode": "allow", "allow": []}}`, tcp: `network.allow: ["h.example:443"]`, other: `network: {"mode": "host"}`},
 		{doc: `{"network": {"allow": ["h.example:443"]}}`, tcp: "", other: `network: {"mode": "host"}`},
+		{doc: `{"network": {"allow": ["a.example:1"]}}`, target: "a.example:22", tcp: `network.allow: ["a.example:1", "a.example:22"]`, other: `network: {"mode": "host"}`},
+		{doc: `{"network": {"allow": ["a.example:1"]}}`, target: "8.8.8.8:80", tcp: `network.allow: ["a.example:1", "8.8.8.8:80"]`, other: `network: {"mode": "host"}`},
+		{doc: `{"network": {"allow": ["a.example:1"]}}`, target: "[2001:db8::8]:80", tcp: `network.allow: ["a.example:1", "[2001:db8::8]:80"]`, other: `network: {"mode": "host"}`},
 		{doc: `{"network": {"mode": "none"}}`, req: wrap.Request{NoRelay: "it is not there"}, tcp: host, other: host},
 		{doc: `{"network": {"mode": "none"}}`, req: wrap.Request{Counter: wrap.CounterPtrace}, tcp: host, other: host},
 		{doc: `{"network": {"mode": "none"}, "best_effort": ["*"]}`, req: wrap.Request{NoRelay: "it is not there"}, tcp: host, other: host},
@@ -46,8 +52,9 @@ func TestAdviceForTheNetwork(t *testing.T) {
 		if got := a.On(wrap.Act{wrap.ToReach, "o\xffd.example:443"}).Line; got != "" {
 			t.Errorf("%s: %q for a name that no document can have", doc, got)
 		}
+		target := cmp.Or(c.target, "h.example:443")
 		for kind, want := range map[wrap.ActKind]string{wrap.ToReach: c.tcp, wrap.ToReachElse: c.other} {
-			got := a.On(wrap.Act{kind, "h.example:443"}).Line
+			got := a.On(wrap.Act{kind, target}).Line
 			if got != want {
 				t.Errorf("%s %+v: kind %d: %q, want %q", doc, c.req, kind, got, want)
 				continue
@@ -58,7 +65,7 @@ func TestAdviceForTheNetwork(t *testing.T) {
 			next, plan, err := w.Build(followed(t, doc, got))
 			if err != nil {
 				t.Errorf("%s, with %s: %v", doc, got, err)
-			} else if _, ok := next.Reach.Name("h.example", 443); !(ok && plan.Relay) && next.Network != spec.NetworkHost {
+			} else if e, _ := reach.Parse(target); !(len(reach.Wider(next.Reach, reach.Reach{{Endpoint: e}})) == 0 && plan.Relay) && next.Network != spec.NetworkHost {
 				t.Errorf("%s, with %s: %v is not reached", doc, got, next.Reach)
 			}
 			if next != nil && len(next.Listen) < len(r.Listen) && next.Network != spec.NetworkHost {
