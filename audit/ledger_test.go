@@ -19,7 +19,9 @@ func TestLedger(t *testing.T) {
 	}{
 		{spec.Opt[int]{}, 0, "0000", 4, 0, 4},
 		{spec.Some(0), 0, "1111", 0, 4, 4},
+		{spec.Some(1), spec.Deny, "0111", 1, 3, 4},
 		{spec.Some(2), spec.Deny, "0011", 2, 2, 4},
+		{spec.Some(4), spec.Deny, "0000", 4, 0, 4},
 		{spec.Some(3), spec.Kill, "0002", 3, 1, 4},
 		{spec.Some(1), spec.RecordOnly, "0000", 4, 0, 4},
 	} {

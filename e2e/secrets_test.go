@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -32,24 +31,6 @@ func homeFiles(t *testing.T) (secret, plain []string) {
 		t.Fatalf("%d secrets and %d others", len(secret), len(plain))
 	}
 	return secret, plain
-}
-
-// rowFiles is a file for each row of a home in the table of secrets.
-func rowFiles(t *testing.T) (files []string) {
-	t.Helper()
-	text, err := os.ReadFile(moduleDir + "/wrap/defaults/secrets_table.go")
-	must(t, err)
-	for _, row := range regexp.MustCompile(`\{Path: "~/([^"]*)".*`).FindAllStringSubmatch(string(text), -1) {
-		file := strings.ReplaceAll(row[1], "*", "0")
-		if !strings.Contains(row[0], "File: true") {
-			file += "/canary"
-		}
-		files = append(files, file)
-	}
-	if len(files) < 300 {
-		t.Fatalf("%d rows", len(files))
-	}
-	return files
 }
 
 // canaries writes a canary into each file of a home and lists them in the workspace.
@@ -97,16 +78,6 @@ func TestSecretsOfAHome(t *testing.T) {
 	some := secret[:16]
 	spec := specWith(specRO, `"filesystem":{"read":["/","`+b.home+"/"+strings.Join(some, `","`+b.home+"/")+`"]}`)
 	compare(t, "named", b.run(spec, "/bin/sh", "-c", readEach), slices.Concat(some, plain))
-}
-
-// Each row of the table hides what it names.
-func TestEachSecretIsHidden(t *testing.T) {
-	needSandbox(t)
-	b := elsewhereBox(t)
-	files := rowFiles(t)
-	b.canaries(b.home, files)
-	compare(t, "control", b.plain("/bin/sh", "-c", readEach), files)
-	compare(t, "hidden", b.run(specWW, "/bin/sh", "-c", readEach), nil)
 }
 
 // An agent has its own keys, and nobody has another's.

@@ -88,6 +88,12 @@ func TestNarrow(t *testing.T) {
 		{`{"sandbox":{"root":"root"}}`, `{"restrict":"/src"}`, "confined visible system private files doors net=host cwd=/p/root/src r=/p/root/src w=/p/root/src"},
 		{`{"sandbox":{"root":"root"},"restrict":"/src"}`, `{"restrict":"/lib","readonly":true}`, "readonly confined visible system private files doors net=host cwd=/p/root/src/lib r=/p/root/src/lib"},
 		{`{"sandbox":{"root":"root"}}`, `{}`, "confined visible system private files doors net=host cwd=/p/root r=/p/root w=/p/root"},
+		{`{"sandbox":{"root":"root"}}`, `{"readonly":true}`, "readonly confined visible system private files doors net=host cwd=/p/root r=/p/root"},
+		{`{"sandbox":{"root":"root"}}`, `{"readonly":false}`, "confined visible system private files doors net=host cwd=/p/root r=/p/root w=/p/root"},
+		{`{"sandbox":{"root":"root","readonly":true}}`, `{}`, "readonly confined visible system private files doors net=host cwd=/p/root r=/p/root"},
+		{`{"sandbox":{"root":"root"}}`, `{"restrict":"/src","readonly":true}`, "readonly confined visible system private files doors net=host cwd=/p/root/src r=/p/root/src"},
+		{`{"sandbox":{"root":"root"},"restrict":"/src","readonly":true}`, `{"readonly":false}`, "!readonly"},
+		{`{"sandbox":{"root":"root"}}`, `{"restrict":"/lib"}`, "!restrict"},
 	} {
 		r, err := narrowed(t, test.parent, test.child)
 		if rest, bad := strings.CutPrefix(test.want, "!"); bad {

@@ -8,6 +8,7 @@ import (
 
 	"sbx/internal/view"
 	"sbx/wrap"
+	"sbx/wrap/defaults"
 	"sbx/wrap/world"
 )
 
@@ -161,6 +162,15 @@ func TestMeaningOfSecrets(t *testing.T) {
 	for some := range slices.Chunk(secret, 16) { // a Plan has room for 40 directories of its own
 		shows(`{"access_mode":"read-only","filesystem":{"read":["/","~/`+strings.Join(some, `","~/`)+`"]}}`, some...)
 	}
+	secret = nil // and then one for each row of the table
+	for _, row := range defaults.Secrets() {
+		if path, home := strings.CutPrefix(strings.ReplaceAll(row.Path, "*", "0"), "~/"); home && row.File {
+			secret = append(secret, path)
+		} else if home {
+			secret = append(secret, path+"/canary")
+		}
+	}
+	shows(`{"access_mode":"workspace-write"}`)
 }
 
 // TestMeaningOfCommands holds documents to whether a command may start under them, and to
