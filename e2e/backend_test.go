@@ -151,12 +151,14 @@ func TestBackendLimits(t *testing.T) {
 		if r.code != 0 || r.out != "64\n" {
 			t.Errorf("open_files: %d %q %s", r.code, r.out, r.err)
 		}
-		if r = b.run(`{"max_commands":5}`, "/bin/true"); r.code != 125 || !strings.Contains(r.err, "max_commands") || !strings.Contains(r.err, tool.name) {
-			t.Errorf("max_commands: %d %s", r.code, r.err)
-		}
-		r = b.run(`{"access_mode":"read-only","max_commands":5,"best_effort":["max_commands"]}`, "/bin/true")
-		if status, _, reason := r.line("max_commands"); r.code != 0 || status != "unavailable" || !strings.Contains(reason, tool.name) {
-			t.Errorf("best effort: %d %s %s", r.code, status, reason)
+		if tool.name == "bwrap" { // outer.TestBackendCannot has the others
+			if r = b.run(`{"max_commands":5}`, "/bin/true"); r.code != 125 || !strings.Contains(r.err, "max_commands") || !strings.Contains(r.err, tool.name) {
+				t.Errorf("max_commands: %d %s", r.code, r.err)
+			}
+			r = b.run(`{"access_mode":"read-only","max_commands":5,"best_effort":["max_commands"]}`, "/bin/true")
+			if status, _, reason := r.line("max_commands"); r.code != 0 || status != "unavailable" || !strings.Contains(reason, tool.name) {
+				t.Errorf("best effort: %d %s %s", r.code, status, reason)
+			}
 		}
 		if !isRoot() { // who has no control groups
 			return

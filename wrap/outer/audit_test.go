@@ -1,19 +1,13 @@
 package outer
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
 
 // However an argument names a path of the host, an audit does not.
 func TestAuditLabels(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(plans, "world.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	made, err := made(t, string(text), "all", "bwrap", `{"access_mode": "workspace-write"}`, "", nil)
+	made, err := made(t, "all", "bwrap", `{"access_mode": "workspace-write"}`, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,11 +38,7 @@ func TestAuditLabels(t *testing.T) {
 
 // What a tool does not hold is told without paths of the host as well.
 func TestAuditNotHeld(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(plans, "world.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := made(t, string(text), "all+", "nsjail", `{"access_mode": "workspace-write"}`, "dir /home/u/w/a:b\nfile /home/u/w/a:b/.envrc\nsocket /home/u/w/s", nil)
+	w, err := made(t, "all+", "nsjail", `{"access_mode": "workspace-write"}`, "dir /home/u/w/a:b\nfile /home/u/w/a:b/.envrc\nsocket /home/u/w/s", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

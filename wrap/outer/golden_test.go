@@ -60,10 +60,6 @@ func invocation(mounts []DirMount) Invocation {
 // TestWrapperGolden holds every wrapper's line and audit for each of the specs to a
 // file. -update writes them anew; then the difference is to be read.
 func TestWrapperGolden(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(plans, "world.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	want := map[string]bool{}
 	for _, c := range wrapped {
 		for _, on := range strings.Fields(c.on) {
@@ -71,7 +67,7 @@ func TestWrapperGolden(t *testing.T) {
 				file := c.name + "." + name + "." + on + ".txt"
 				want[file] = true
 				t.Run(file, func(t *testing.T) {
-					got := wrapGolden(t, string(text), on, name, c.spec, c.facts, c.mounts)
+					got := wrapGolden(t, on, name, c.spec, c.facts, c.mounts)
 					path := filepath.Join(lines, file)
 					world.Golden(t, path, got)
 				})
@@ -89,17 +85,17 @@ func TestWrapperGolden(t *testing.T) {
 	}
 }
 
-// made is a wrapper on the made-up machine.
-func made(t testing.TB, text, on, name, doc, facts string, mounts []DirMount) (Wrapper, error) {
+// asked is what a tool is asked for by a document on the made-up machine.
+func asked(t testing.TB, doc string, facts ...string) (Ask, error) {
 	t.Helper()
-	on, effort := strings.CutSuffix(on, "+")
-	if effort {
-		doc = strings.TrimSuffix(doc, "}") + `, "best_effort": ["*"]}`
+	text, err := os.ReadFile(filepath.Join(plans, "world.txt"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	w := world.New(t, text, world.Hosts[on], "overlay no it is listed whole", facts)
+	w := world.New(t, append([]string{string(text), "overlay no it is listed whole"}, facts...)...)
 	r, err := w.Resolve(doc)
 	if err != nil {
-		return nil, err
+		return Ask{}, err
 	}
 	h := w.Probed(r)
 	h.Overlay = wrap.Answer{}
@@ -107,13 +103,28 @@ func made(t testing.TB, text, on, name, doc, facts string, mounts []DirMount) (W
 	for _, tool := range wrap.ToolNames() {
 		h.Tools = append(h.Tools, wrap.Tool{Name: tool, Path: "/usr/bin/" + tool})
 	}
-	return NewWrapper(name, Ask{Resolved: r, Host: h, Image: "example/image:1", Mounts: mounts})
+	return Ask{Resolved: r, Host: h, Image: "example/image:1"}, nil
 }
 
-func wrapGolden(t *testing.T, text, on, name, doc, facts string, mounts []DirMount) string {
+// made is a wrapper on the made-up machine.
+func made(t testing.TB, on, name, doc, facts string, mounts []DirMount) (Wrapper, error) {
+	t.Helper()
+	on, effort := strings.CutSuffix(on, "+")
+	if effort {
+		doc = strings.TrimSuffix(doc, "}") + `, "best_effort": ["*"]}`
+	}
+	a, err := asked(t, doc, world.Hosts[on], facts)
+	if err != nil {
+		return nil, err
+	}
+	a.Mounts = mounts
+	return NewWrapper(name, a)
+}
+
+func wrapGolden(t *testing.T, on, name, doc, facts string, mounts []DirMount) string {
 	t.Helper()
 	got := "spec: " + doc + "\n"
-	w, err := made(t, text, on, name, doc, facts, mounts)
+	w, err := made(t, on, name, doc, facts, mounts)
 	if err != nil {
 		return got + world.ProblemText(t, err)
 	}
@@ -140,12 +151,8 @@ func wrapGolden(t *testing.T, text, on, name, doc, facts string, mounts []DirMou
 // A container is shown no file by a link of the workshop's root that is hidden where
 // the link leads.
 func TestImageLinksToNothingHidden(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(plans, "world.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	for hide, want := range map[string]bool{"[]": true, `["/home/u/w/main.go"]`: false} {
-		w, err := made(t, string(text), "all", nameDocker, `{"sandbox": {"root": "/home/u/w"}, "filesystem": {"hide": `+hide+`}}`, "", nil)
+		w, err := made(t, "all", nameDocker, `{"sandbox": {"root": "/home/u/w"}, "filesystem": {"hide": `+hide+`}}`, "", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

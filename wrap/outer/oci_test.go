@@ -3,7 +3,6 @@ package outer
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/opencontainers/runtime-spec/specs-go"
 
 	"sbx/spec"
-	"sbx/wrap"
 	"sbx/wrap/world"
 )
 
@@ -29,19 +27,12 @@ var bundles = []struct{ name, spec, on string }{
 // bundled is the bundle of the invocation on the made-up machine.
 func bundled(t *testing.T, on, doc string) (*Bundle, error) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(plans, "world.txt"))
+	a, err := asked(t, doc, world.Hosts[on], "dir /opt")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	w := world.New(t, string(text), world.Hosts[on], "overlay no it is listed whole", "dir /opt")
-	r, err := w.Resolve(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := w.Probed(r)
-	h.Overlay = wrap.Answer{}
-	w.ListAll(h, "/")
-	return OCI(Ask{Resolved: r, Host: h}, invocation(nil))
+	a.Image, a.Host.Tools = "", nil
+	return OCI(a, invocation(nil))
 }
 
 // syscallLists is the part of a configuration that package seccomp holds.

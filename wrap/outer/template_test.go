@@ -56,7 +56,7 @@ func TestTemplate(t *testing.T) {
 	for _, c := range cases {
 		for _, on := range strings.Fields(c.on) {
 			for _, name := range Wrappers() {
-				w, err := made(t, string(text), on, name, c.spec, c.facts, c.mounts)
+				w, err := made(t, on, name, c.spec, c.facts, c.mounts)
 				if err != nil {
 					continue // the spec is more than the tool holds
 				}
@@ -151,11 +151,7 @@ func caseJSON(t *testing.T, inv *Invocation, want []byte) []byte {
 // TestAuditCut holds each cut of an audit to a character's boundary and to its
 // size, wherever the cut falls.
 func TestAuditCut(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(plans, "world.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := made(t, string(text), "all", "bwrap", `{"access_mode": "read-only"}`, "", nil)
+	w, err := made(t, "all", "bwrap", `{"access_mode": "read-only"}`, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
