@@ -1,6 +1,7 @@
 package outer
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -62,6 +63,35 @@ func TestBackendCannot(t *testing.T) {
 		i := slices.IndexFunc(b.Plan.Enforcement, func(e wrap.Enforcement) bool { return e.Field == "max_commands" })
 		if e := b.Plan.Enforcement[i]; e.Status != wrap.Unavailable || !strings.Contains(e.Reason, name) {
 			t.Errorf("%s: %+v", name, e)
+		}
+	}
+}
+
+// A backend is started by the line that a wrapper has for the same document, so that e2e's
+// tests of wrapped lines hold for both.
+func TestBackendLine(t *testing.T) {
+	for _, doc := range []string{
+		`{"access_mode":"read-only","filesystem":{"hide":["/srv/data/set.csv"]}}`,
+		`{"access_mode":"workspace-write","filesystem":{"write":["/srv/data",".git"],"hide":["/srv/data/set.csv"]}}`,
+		`{"access_mode":"workspace-write","filesystem":{"read":["@system","/srv/data"]}}`,
+		`{"access_mode":"workspace-write","network":{"mode":"host"}}`,
+	} {
+		for _, name := range []string{"bwrap", "nsjail", "docker", "podman", "runsc"} {
+			w, err := NewWrapper(name, asks(t, doc))
+			if err != nil {
+				t.Fatal(err)
+			}
+			line, _, err := w.Wrap(invocation(nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := NewBackendPlan(name, asks(t, doc), invocation(nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(b.Line, line) {
+				t.Errorf("%s: %s:\n%q\nwrapped\n%q", name, doc, b.Line, line)
+			}
 		}
 	}
 }
