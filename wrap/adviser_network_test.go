@@ -2,7 +2,6 @@ package wrap_test
 
 import (
 	"cmp"
-	"os"
 	"strings"
 	"testing"
 
@@ -15,10 +14,6 @@ import (
 // The line for a connection is the one that opens least and works: a list for TCP, beside
 // what is there, and the whole network only where no list would do.
 func TestAdviceForTheNetwork(t *testing.T) {
-	text, err := os.ReadFile(plans + "/world.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
 	const host = "network.mode: host"
 	for _, c := range []struct {
 		doc        string
@@ -42,7 +37,7 @@ func TestAdviceForTheNetwork(t *testing.T) {
 		{doc: `{"network": {"allow": ["a.example:1"]}, "best_effort": ["*"]}`, req: wrap.Request{NoRelay: "it is not there"}, tcp: `network: {"mode": "host"}`, other: `network: {"mode": "host"}`},
 	} {
 		doc := strings.Replace(strings.Replace(c.doc, "{", `{"access_mode": "workspace-write", `, 1), ", }", "}", 1)
-		w := world.New(t, string(text))
+		w := world.Workstation(t)
 		w.Req.NoRelay, w.Req.Counter = c.req.NoRelay, c.req.Counter
 		r, plan, err := w.Build(doc)
 		if err != nil {

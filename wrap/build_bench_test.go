@@ -1,8 +1,6 @@
 package wrap_test
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"sbx/wrap"
@@ -11,12 +9,8 @@ import (
 
 // Build is part of every start.
 func BenchmarkBuild(b *testing.B) {
-	text, err := os.ReadFile(filepath.Join(plans, "world.txt"))
-	if err != nil {
-		b.Fatal(err)
-	}
 	t := &testing.T{}
-	w := world.New(t, string(text))
+	w := world.Workstation(t)
 	r, err := w.Resolve(`{"access_mode": "workspace-write"}`)
 	if err != nil {
 		b.Fatal(err)

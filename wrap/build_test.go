@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -148,10 +146,6 @@ func (r random) facts() string {
 // eachPlan builds random plans and hands over those that came to be.
 func eachPlan(t *testing.T, seed uint64, f func(t *testing.T, c *planned)) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(plans, "world.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	n, built := 1500, 0
 	if testing.Short() {
 		n = 600
@@ -159,11 +153,11 @@ func eachPlan(t *testing.T, seed uint64, f func(t *testing.T, c *planned)) {
 	r := random{rand.New(rand.NewPCG(seed, 1))}
 	for i := 0; i < n && !t.Failed(); i++ {
 		c := &planned{doc: r.spec(), facts: r.facts()}
-		c.w = world.New(t, string(text), c.facts)
+		c.w = world.Workstation(t, c.facts)
 		if rec := c.w.Req.Record; c.w.Nodes[rec].Kind == wrap.Absent {
 			c.w.Add(rec, world.Node{Kind: wrap.File}) // a masked record is written before the launch
 		}
-		if c.r, err = c.w.Resolve(c.doc); err != nil {
+		if c.r, c.err = c.w.Resolve(c.doc); c.err != nil {
 			continue
 		}
 		c.own = wrap.WithOwn(c.r)

@@ -1,7 +1,6 @@
 package wrap_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -11,10 +10,6 @@ import (
 
 // What counts, by what is asked for and what the host has.
 func TestCounter(t *testing.T) {
-	text, err := os.ReadFile(plans + "/world.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
 	const (
 		noListener = "listener no L"
 		noTracer   = "tracer no T"
@@ -40,7 +35,7 @@ func TestCounter(t *testing.T) {
 		{wrap.CounterNone, "", wrap.CounterNone, "--counter none"},
 	} {
 		for _, doc := range []string{`{}`, `{"max_commands": 3}`} {
-			w := world.New(t, string(text), row.host)
+			w := world.Workstation(t, row.host)
 			w.Req.Counter = row.asked
 			_, plan, err := w.Build(doc)
 			named := row.asked == wrap.CounterNotify || row.asked == wrap.CounterPtrace

@@ -1,8 +1,6 @@
 package wrap_test
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"sbx/wrap"
@@ -12,11 +10,7 @@ import (
 // explained is a world, planned for a document.
 func explained(t testing.TB, doc, facts string) (*world.World, *wrap.Adviser) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(plans, "world.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := world.New(t, string(text), facts)
+	w := world.Workstation(t, facts)
 	r, err := w.Resolve(doc)
 	if err != nil {
 		t.Fatal(err)

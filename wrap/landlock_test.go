@@ -1,7 +1,6 @@
 package wrap_test
 
 import (
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,10 +22,6 @@ var lostWords = map[string][2]string{
 // Each right that Landlock loses to an old kernel is on a line of the record, with
 // mounts and without, and no right that it has is.
 func TestLostRightsAreOnTheLines(t *testing.T) {
-	text, err := os.ReadFile(plans + "/world.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, doc := range []string{
 		`{"access_mode": "workspace-write", "best_effort": ["*"]}`,
 		`{"access_mode": "read-only", "best_effort": ["*"]}`,
@@ -37,10 +32,10 @@ func TestLostRightsAreOnTheLines(t *testing.T) {
 		`{"network": {"mode": "none"}, "best_effort": ["*"]}`,
 	} {
 		for bare, host := range []string{"", world.Hosts["no-userns"]} {
-			full := landlockOf(t, string(text), doc, host, landlock.Newest)
+			full := landlockOf(t, doc, host, landlock.Newest)
 			for abi := 1; abi <= 7; abi++ {
 				_, lost := full.Landlock.Downgrade(abi)
-				plan := landlockOf(t, string(text), doc, host, abi)
+				plan := landlockOf(t, doc, host, abi)
 				reasons := ""
 				for _, e := range plan.Enforcement {
 					reasons += e.Reason + "\n"
@@ -59,9 +54,9 @@ func TestLostRightsAreOnTheLines(t *testing.T) {
 	}
 }
 
-func landlockOf(t *testing.T, text, doc, host string, abi int) *wrap.Plan {
+func landlockOf(t *testing.T, doc, host string, abi int) *wrap.Plan {
 	t.Helper()
-	_, plan, err := world.New(t, text, host+"\nlandlock "+strconv.Itoa(abi)).Build(doc)
+	_, plan, err := world.Workstation(t, host+"\nlandlock "+strconv.Itoa(abi)).Build(doc)
 	if err != nil {
 		t.Fatalf("%s: %v", doc, err)
 	}

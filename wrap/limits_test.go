@@ -152,11 +152,7 @@ func TestParentIsToldWhatHolds(t *testing.T) {
 		if strings.Contains(doc, "best_effort") {
 			facts = world.Hosts["no-groups"]
 		}
-		text, err := os.ReadFile(plans + "/world.txt")
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := world.New(t, string(text), facts)
+		w := world.Workstation(t, facts)
 		_, plan, err := w.Build(doc)
 		if err != nil {
 			t.Fatal(err)

@@ -1,7 +1,6 @@
 package wrap_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -11,11 +10,7 @@ import (
 
 func linesFor(t *testing.T, doc string, facts ...string) (map[string]wrap.Enforcement, error) {
 	t.Helper()
-	text, err := os.ReadFile(plans + "/world.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, plan, err := world.New(t, append([]string{string(text)}, facts...)...).Build(doc)
+	_, plan, err := world.Workstation(t, facts...).Build(doc)
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +78,7 @@ func TestNotesReachTheirLines(t *testing.T) {
 
 // Below ABI 6 kill(0) reaches the caller's process group.
 func TestOwnGroup(t *testing.T) {
-	text, _ := os.ReadFile(plans + "/world.txt")
-	_, plan, err := world.New(t, string(text), "landlock 3").Build(`{"access_mode": "workspace-write"}`)
+	_, plan, err := world.Workstation(t, "landlock 3").Build(`{"access_mode": "workspace-write"}`)
 	if err != nil || !plan.OwnGroup {
 		t.Errorf("%v, the command stays in the caller's process group", err)
 	}

@@ -1,7 +1,6 @@
 package wrap_test
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -15,10 +14,6 @@ import (
 func TestProcessesAreBounded(t *testing.T) {
 	const mode, free = `{"access_mode": "read-only"}`, `{}`
 	no := wrap.Answer{State: wrap.No, Why: "no pid_max"}
-	text, err := os.ReadFile(plans + "/world.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, row := range map[string]struct {
 		spec, host   string
 		most, others uint64
@@ -40,7 +35,7 @@ func TestProcessesAreBounded(t *testing.T) {
 		"asked for":          {`{"access_mode": "read-only", "limits": {"pids": 20000}}`, "", 32768, 70, no, 20001, 0, "pid namespace"},
 		"asked for, as root": {`{"access_mode": "read-only", "limits": {"pids": 20000}}`, "root\n" + world.Hosts["groups-v2"], 32768, 70, wrap.Answer{}, 0, 0, "pid namespace"},
 	} {
-		w := world.New(t, string(text), row.host)
+		w := world.Workstation(t, row.host)
 		w.Host.Processes, w.Host.Running, w.Host.PidMax = row.most, row.others, row.pidMax
 		_, p, err := w.Build(row.spec)
 		if err != nil {
@@ -70,10 +65,6 @@ func TestProcessesInAGroup(t *testing.T) {
 	session := "group pids 2 /sys/fs/cgroup/user.slice/session-3.scope enable threaded"
 	v1, leaf, noRung := world.Hosts["groups-v1"], world.Hosts["groups-leaf"], "\n"+world.Hosts["no-userns"]+"\nrung namespaces-as-root no root lacks CAP_SYS_ADMIN here"
 	yes, no := wrap.Answer{}, wrap.Answer{State: wrap.No, Why: "no pid_max"}
-	text, err := os.ReadFile(plans + "/world.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, row := range map[string]struct {
 		spec, host string
 		pidMax     wrap.Answer
@@ -92,7 +83,7 @@ func TestProcessesInAGroup(t *testing.T) {
 		"inside another":    {free, "root\n" + v1 + "\n" + `parent {"version": 1, "network": "none", "access_mode": "read-only"}`, no, "", "subreaper"},
 		"beside the memory": {`{"limits": {"memory": "1GiB"}}`, "root\n" + leaf, yes, "16384", "subreaper, pids cgroup, v2"},
 	} {
-		w := world.New(t, string(text), row.host)
+		w := world.Workstation(t, row.host)
 		w.Host.Processes, w.Host.PidMax = 32768, row.pidMax
 		r, p, err := w.Build(row.spec)
 		if err != nil {

@@ -1,7 +1,6 @@
 package wrap_test
 
 import (
-	"os"
 	"slices"
 	"testing"
 
@@ -142,11 +141,7 @@ func TestOtherToolsAreToldTheMounts(t *testing.T) {
 // A directory is closed with all that was mounted in it before: a tool that closes it
 // first closes that as well.
 func TestToolsCloseWhatIsMountedInAClosedFolder(t *testing.T) {
-	text, err := os.ReadFile(plans + "/world.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, plan, err := world.New(t, string(text), "overlay no none", "dir /home/u/w/.git/hooks/t", "dir /home/u/w/.git/hooks/s").Build(`{"access_mode": "workspace-write", "filesystem": {"mounts": [
+	_, plan, err := world.Workstation(t, "overlay no none", "dir /home/u/w/.git/hooks/t", "dir /home/u/w/.git/hooks/s").Build(`{"access_mode": "workspace-write", "filesystem": {"mounts": [
 		{"label": "t", "target": "/home/u/w/.git/hooks/t", "mode": "tmpfs"}, {"label": "s", "source": "/srv/data", "target": "/home/u/w/.git/hooks/s", "mode": "rw"}]}}`)
 	if err != nil {
 		t.Fatal(err)
@@ -162,15 +157,11 @@ func TestToolsCloseWhatIsMountedInAClosedFolder(t *testing.T) {
 
 // A mount goes before what else makes the working directory read-only.
 func TestMountOnTheWorkingDirectory(t *testing.T) {
-	text, err := os.ReadFile(plans + "/world.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for mounts, want := range map[string]view.Access{
 		``: view.Read,
 		`{"source": "/srv/data", "target": "/srv/data", "mode": "rw"}`: view.Write,
 	} {
-		_, plan, err := world.New(t, string(text), "own write /srv\ncwd /srv/data").Build(`{"access_mode": "read-only", "filesystem": {"mounts": [` + mounts + `]}}`)
+		_, plan, err := world.Workstation(t, "own write /srv\ncwd /srv/data").Build(`{"access_mode": "read-only", "filesystem": {"mounts": [` + mounts + `]}}`)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,8 +1,6 @@
 package outer
 
 import (
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -37,15 +35,11 @@ func BenchmarkWrap(b *testing.B) {
 // BenchmarkNewWrapper is what is done once for a directory: the Plan and all of a line that
 // no invocation changes, on a machine whose /etc is put together from its entries.
 func BenchmarkNewWrapper(b *testing.B) {
-	text, err := os.ReadFile(filepath.Join(plans, "world.txt"))
-	if err != nil {
-		b.Fatal(err)
-	}
 	var more strings.Builder
 	for i := range 180 {
 		more.WriteString("file /etc/entry" + strconv.Itoa(i) + "\n")
 	}
-	w := world.New(b, string(text), world.Hosts["root"], "overlay no it is listed whole", more.String())
+	w := world.Workstation(b, world.Hosts["root"], "overlay no it is listed whole", more.String())
 	r, err := w.Resolve(`{"access_mode": "workspace-write"}`)
 	if err != nil {
 		b.Fatal(err)

@@ -88,11 +88,7 @@ func TestWrapperGolden(t *testing.T) {
 // asked is what a tool is asked for by a document on the made-up machine.
 func asked(t testing.TB, doc string, facts ...string) (Ask, error) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(plans, "world.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := world.New(t, append([]string{string(text), "overlay no it is listed whole"}, facts...)...)
+	w := world.Workstation(t, append(facts, "overlay no it is listed whole")...)
 	r, err := w.Resolve(doc)
 	if err != nil {
 		return Ask{}, err

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math/rand/v2"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -34,11 +32,7 @@ func TestTemplate(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: the package's answers are not compared")
 	}
-	text, err := os.ReadFile(filepath.Join(plans, "world.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := &invocations{Rand: rand.New(rand.NewPCG(7, 11)), rules: redact.Rules(), credentials: globsOf(t, string(text))}
+	g := &invocations{Rand: rand.New(rand.NewPCG(7, 11)), rules: redact.Rules(), credentials: globsOf(t)}
 	var in bytes.Buffer
 	templates, answers, refused := 0, 0, 0
 	cases := slices.Clone(wrapped)
@@ -97,10 +91,9 @@ func TestTemplate(t *testing.T) {
 }
 
 // globsOf is the globs of names that look like credentials.
-func globsOf(t *testing.T, text string) []spec.CredentialName {
+func globsOf(t *testing.T) []spec.CredentialName {
 	t.Helper()
-	w := world.New(t, text, world.Hosts["all"])
-	r, err := w.Resolve(`{"access_mode": "read-only"}`)
+	r, err := world.Workstation(t).Resolve(`{"access_mode": "read-only"}`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -60,6 +61,21 @@ func New(t testing.TB, texts ...string) *World {
 		}
 	}
 	return w
+}
+
+// Workstation is the machine of testdata/plans/world.txt, with further facts.
+func Workstation(t testing.TB, facts ...string) *World {
+	t.Helper()
+	file := "testdata/plans/world.txt"
+	text, err := os.ReadFile(file)
+	for i := 0; err != nil && i < 3; i++ { // a test runs in the directory of its package
+		file = "../" + file
+		text, err = os.ReadFile(file)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(t, append([]string{string(text)}, facts...)...)
 }
 
 var kinds = map[string]wrap.Kind{"dir": wrap.Dir, "file": wrap.File, "socket": wrap.Socket, "link": wrap.Symlink, "device": wrap.Device}
