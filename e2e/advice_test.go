@@ -63,8 +63,6 @@ func TestAdviceThatIsFollowedAllows(t *testing.T) {
 		opens              string // the directory that the first line opens as a whole
 	}{
 		{"secret", `{"access_mode":"workspace-write","filesystem":{"write":["{home}"]}}`, "sleep 0.5; ls $HOME/.ssh >seen; cat $HOME/.ssh/known_hosts && [ -s seen ]", ""},
-		{"credentials", `{"access_mode":"workspace-write","filesystem":{"write":["kept","{home}"]}}`, "sleep 0.5; ls $HOME/.aws >seen; cat $HOME/.aws/credentials && [ -s seen ] && [ -r /etc/passwd ]", ""},
-		{"secret in a list", `{"access_mode":"workspace-write","filesystem":{"read":["/"],"write":["{home}"]}}`, "sleep 0.5; ls $HOME/.ssh >seen; cat $HOME/.ssh/known_hosts && [ -r /etc/passwd ]", ""},
 		{"no system", `{"access_mode":"workspace-write","filesystem":{"read":["{home}/.cache"]}}`, "cat $HOME/.cache/file && git --version", ""},
 		{"no libraries", `{"access_mode":"workspace-write","filesystem":{"read":["/usr/bin","/bin"]}}`, "git --version", ""},
 		{"a new file", `{"access_mode":"workspace-write"}`, "touch $HOME/new", "home"},

@@ -1,7 +1,7 @@
 package e2e
 
 import (
-	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 )
@@ -9,39 +9,29 @@ import (
 // openedBox is a workspace with what is protected in it, and what is on the way.
 func openedBox(t *testing.T) *box {
 	b := newBox(t)
-	b.repository(b.ws)
-	b.repository(b.ws + "/repo")
-	b.repository(b.ws + "/deep/repo")
-	b.repository(b.ws + "/two/a/x")
-	b.repository(b.ws + "/two/a/y")
+	b.repository(b.base + "/one")
+	for _, dir := range []string{"", "/repo", "/deep/repo", "/two/a/x", "/two/a/y"} {
+		must(t, os.CopyFS(b.ws+dir, os.DirFS(b.base+"/one")))
+	}
 	b.write("ws/.claude/settings.json", "{}")
 	return b
 }
 
-// The line that is said to let a protected name come or go does that, however the
-// name is spelled; there is none where nothing in filesystem.write would.
+// The line that is said to let a protected name come or go does that; there is none where
+// nothing in filesystem.write would. wrap.TestExplain has the names.
 func TestTheLineThatOpensAProtectedNameDoes(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "git", "mv", "mkdir", "ln", "tee", "perl")
 	const away = "perl -e 'rename $ARGV[0], $ARGV[1] or exit 1' " // mv(1) copies where it may not rename
 	for script, want := range map[string]string{
 		"mkdir .git/modules":                       ".git",
-		"mkdir .git/worktrees":                     ".git",
 		"ln -s file .git/link":                     ".git",
 		"mv repo moved":                            "repo/.git",
 		away + "deep/repo moved":                   "deep/repo/.git", // from one mount to another
 		away + "deep/repo/.git moved":              "deep/repo/.git",
 		away + "two/a moved":                       "",
-		"echo x >.git/hooks/post-commit":           ".git/hooks",
 		"git config a.b c":                         ".git/config",
-		"echo x >.git/commondir":                   ".git/commondir",
-		"echo x >.mcp.json":                        ".mcp.json",
-		"mkdir .claude/hooks":                      ".claude/hooks",
 		"mkdir 'a b'; echo x >'a b/.git'":          "a b/.git",
-		"mkdir '~'; mkdir './~/.git'":              "./~/.git",
-		"mkdir @system; mkdir @system/.git":        "./@system/.git",
-		"mkdir 'a*'; mkdir 'a*/.git'":              "", // no document can name it
-		"d=$(printf '\\377'); mkdir $d $d/.git":    "",
 		"tee /proc/self/cwd/.mcp.json </dev/null":  "", // the way there is refused
 		"mv .claude other":                         "",
 		"mv $PWD $PWD-moved && mv $PWD-moved $PWD": "",
@@ -66,10 +56,8 @@ func TestTheLineThatOpensAProtectedNameDoes(t *testing.T) {
 		if strings.Contains(r.err, "would allow") != (want != "") {
 			t.Errorf("%s: %s", script, r.err)
 		}
-		name, err := json.Marshal(want)
-		must(t, err)
 		if want != "" {
-			r := openedBox(t).run(specWith(specWW, `"filesystem":{"write":[`+string(name)+`]}`), "/bin/sh", "-ec", script)
+			r := openedBox(t).run(specWith(specWW, `"filesystem":{"write":[`+quoted(want)+`]}`), "/bin/sh", "-ec", script)
 			if r.code != 0 {
 				t.Errorf("%s, with %s: %v", script, want, r)
 			}

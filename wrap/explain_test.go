@@ -49,6 +49,16 @@ func TestExplain(t *testing.T) {
 		{"on the way in git", ww, wrap.Act{wrap.ToMake, "/home/u/w/.git/modules"}, "protected_names", `filesystem.write: [".git"]`, "/home/u/w/.git"},
 		{"a link in git", ww, wrap.Act{wrap.ToLink, "/home/u/w/.git/link"}, "protected_names", `filesystem.write: [".git"]`, "/home/u/w/.git"},
 		{"a protected name", ww, wrap.Act{wrap.ToMake, "/home/u/w/.mcp.json"}, "protected_names", `filesystem.write: [".mcp.json"]`, ""},
+		{"a worktree of git's", ww, wrap.Act{wrap.ToMake, "/home/u/w/.git/worktrees"}, "protected_names", `filesystem.write: [".git"]`, "/home/u/w/.git"},
+		{"what leads git elsewhere", ww, wrap.Act{wrap.ToMake, "/home/u/w/.git/commondir"}, "protected_names", `filesystem.write: [".git/commondir"]`, ""},
+		{"an agent's directory", ww, wrap.Act{wrap.ToMake, "/home/u/w/.claude/hooks"}, "protected_names", `filesystem.write: [".claude/hooks"]`, ""},
+		{"a name with a space", ww, wrap.Act{wrap.ToMake, "/home/u/w/a b/.git"}, "protected_names", `filesystem.write: ["a b/.git"]`, ""},
+		{"a name that is no home", ww, wrap.Act{wrap.ToMake, "/home/u/w/~/.git"}, "protected_names", `filesystem.write: ["./~/.git"]`, ""},
+		{"a name that is no set", ww, wrap.Act{wrap.ToMake, "/home/u/w/@system/.git"}, "protected_names", `filesystem.write: ["./@system/.git"]`, ""},
+		{"a name that is a glob", ww, wrap.Act{wrap.ToMake, "/home/u/w/a*/.git"}, "protected_names", "", ""},
+		{"a name that is no text", ww, wrap.Act{wrap.ToMake, "/home/u/w/\xff/.git"}, "protected_names", "", ""},
+		{"credentials beside a list", `{"access_mode":"workspace-write","filesystem":{"write":["out","~"]}}`, wrap.Act{wrap.ToRead, "/home/u/.docker/config.json"}, "secrets", `filesystem.read: ["/", "/home/u/.docker/config.json"]`, ""},
+		{"a secret beside a list", `{"access_mode":"workspace-write","filesystem":{"read":["/"],"write":["~"]}}`, wrap.Act{wrap.ToRead, "/home/u/.ssh/known_hosts"}, "secrets", `filesystem.read: ["/", "/home/u/.ssh/known_hosts"]`, ""},
 		{"what the workspace lets be written", ww, wrap.Act{wrap.ToWrite, "/home/u/w/main.go"}, "", "", ""},
 		{"a read-only workspace", ro, wrap.Act{wrap.ToWrite, "/home/u/w/main.go"}, "access_mode: read-only", "access_mode: workspace-write", "/home/u/w"},
 		{"readonly", `{"access_mode":"workspace-write","readonly":true}`, wrap.Act{wrap.ToMake, "/home/u/w/new"}, "readonly: true", "readonly: false", "/home/u/w"},
@@ -70,12 +80,23 @@ func TestExplain(t *testing.T) {
 		{"a socket", ww, wrap.Act{wrap.ToConnect, "/srv/sock"}, "network", `filesystem.write: ["/srv/sock"]`, ""},
 		{"no name for a document", ww, wrap.Act{wrap.ToWrite, "/srv/data/a*"}, "access_mode: workspace-write", `filesystem.write: ["/srv/data"]`, "/srv/data"},
 	} {
-		_, a := explained(t, c.doc, "socket /srv/sock\nfile /media/stick/key\nremovable /media/stick\nfile /srv/data/a*")
+		const facts = "socket /srv/sock\nfile /media/stick/key\nremovable /media/stick\nfile /srv/data/a*"
+		_, a := explained(t, c.doc, facts)
 		if got := a.Plan.Explain(a.Resolved, c.act).Rule; got != c.rule {
 			t.Errorf("%s: %q denies it, not %q", c.what, got, c.rule)
 		}
 		if got := a.On(c.act); got != (wrap.Advice{c.allow, c.opens}) {
 			t.Errorf("%s: %+v, want %s, opening %q", c.what, got, c.allow, c.opens)
+		}
+		if c.allow == "" {
+			continue
+		}
+		w, a := explained(t, followed(t, c.doc, c.allow), facts)
+		if c.act.Kind == wrap.ToMake && w.Nodes[c.act.Path].Kind != wrap.Absent {
+			c.act.Kind = wrap.ToWrite
+		}
+		if !a.Plan.Allows(c.act) {
+			t.Errorf("%s: %s does not allow it", c.what, c.allow)
 		}
 	}
 }
