@@ -26,7 +26,9 @@ func TestCommandsOnLesserHosts(t *testing.T) {
 			b := newBox(t)
 			b.tool("mine")
 			host := refusing(t, c.host)
-			run := func(spec string) result { return b.on(host, spec, "./mine", "try", "run|/bin/echo|ran") }
+			run := func(spec string) result {
+				return b.on(host, spec, "./mine", "try", "run|/bin/echo|ran", "become|proc|/bin/echo", "become|root|/bin/echo", "become|removed|./mine")
+			}
 			if c.word != "" {
 				run(c.spec).refused(c.word)
 			}
@@ -37,6 +39,9 @@ func TestCommandsOnLesserHosts(t *testing.T) {
 			}
 			if got := r.lines()["run|/bin/echo|ran"]; got != want || r.rec.status(c.field) != c.status {
 				t.Errorf("%q, want %q: %v", got, want, r)
+			}
+			if got := r.rec.whole("commands", "refused"); c.host == "mount" && c.refuses && got != 4 {
+				t.Errorf("%d refused: %v", got, r)
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package listen
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,6 +24,7 @@ type attempt struct {
 	flags uint32
 	path  []byte // as the caller passed it, NUL-terminated
 	name  string // the program's name for the ledger; valid until the next notification
+	proc  bool   // path leads through a link of /proc, so it is not the program's own
 
 	forbidden bool // a rule of the spec denies the program; cause and target are set
 	cause     Cause
@@ -77,6 +79,10 @@ func (c *checker) lookFD(x *attempt) unix.Errno {
 // judgePath is judge for the file at a path.
 func (c *checker) judgePath(x *attempt, dirfd int32, path []byte, nofollow bool, depth int) unix.Errno {
 	f := c.resolve(dirfd, path, nofollow)
+	if f.errno != 0 && !f.certain {
+		f = c.throughProc(dirfd, path, nofollow)
+		x.proc = x.proc || depth == 0
+	}
 	defer f.close()
 	if f.errno == 0 {
 		return c.judge(x, &f, depth)
@@ -108,10 +114,10 @@ func (c *checker) judge(x *attempt, f *resolved, depth int) unix.Errno {
 		return unix.ELOOP // AT_SYMLINK_NOFOLLOW
 	}
 	var fs unix.Statfs_t
-	if unix.Fstatfs(f.fd, &fs) != nil || fs.Type == unix.PROC_SUPER_MAGIC {
-		return 0 // links in /proc lead each process elsewhere
+	if unix.Fstatfs(f.fd, &fs) != nil {
+		return 0
 	}
-	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Mode&0o111 == 0 || fs.Flags&unix.ST_NOEXEC != 0 {
+	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Mode&0o111 == 0 || fs.Flags&unix.ST_NOEXEC != 0 || fs.Type == unix.PROC_SUPER_MAGIC {
 		c.masked(x, f.fd, &st, depth)
 		return unix.EACCES
 	}
@@ -170,7 +176,7 @@ func (c *checker) forbids(x *attempt, fd int, st *unix.Stat_t, depth int) bool {
 		return false
 	case r.loaders[id]:
 		c.blame(x, ByLoader, fd, depth)
-	case !r.limited || r.files[id] || !r.outside(fd, id):
+	case !r.limited || r.files[id] || !r.outside(fd):
 		return false
 	case r.denied[id]:
 		c.blame(x, ByDeny, fd, depth)
@@ -180,11 +186,16 @@ func (c *checker) forbids(x *attempt, fd int, st *unix.Stat_t, depth int) bool {
 	return true
 }
 
-// masked blames commands.deny if the file is the mask over a denied program. All masks
+// masked blames commands.deny if the file is the mask over a denied program, and
+// commands.allow if it is a file in memory: under that rule none can be executed. All masks
 // are the same inode, so the path decides.
 func (c *checker) masked(x *attempt, fd int, st *unix.Stat_t, depth int) {
-	if r := c.programs; r != nil && r.denied[node{st.Dev, st.Ino}] && slices.Contains(r.masks, c.nameOf(fd)) {
+	switch r := c.programs; {
+	case r == nil:
+	case r.denied[node{st.Dev, st.Ino}] && slices.Contains(r.masks, c.nameOf(fd)):
 		c.blame(x, ByDeny, fd, depth)
+	case r.limited && st.Nlink == 0 && strings.HasPrefix(c.nameOf(fd), "/memfd:"):
+		c.blame(x, ByAllow, fd, depth)
 	}
 }
 
@@ -192,7 +203,7 @@ func (c *checker) masked(x *attempt, fd int, st *unix.Stat_t, depth int) {
 // depth > 0, the interpreter that it needs.
 func (c *checker) blame(x *attempt, why Cause, fd, depth int) {
 	x.forbidden, x.cause, x.target = true, why, x.name
-	if depth > 0 || x.target == "" || x.target[0] != '/' {
+	if depth > 0 || x.proc || x.target == "" || x.target[0] != '/' {
 		x.target = c.nameOf(fd)
 	}
 }

@@ -46,5 +46,5 @@ func (c *contact) isAside() bool {
 	}
 	exe := c.proc("exe", -1)
 	program := read.Link(unix.AT_FDCWD, string(exe[:len(exe)-1]))
-	return program != "" && slices.Contains(c.aside, path.Base(strings.TrimSuffix(program, " (deleted)")))
+	return program != "" && slices.Contains(c.aside, path.Base(strings.TrimSuffix(program, removed)))
 }

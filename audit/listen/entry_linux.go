@@ -188,7 +188,7 @@ func (p *paths) entryIn(dir int, name []byte, b *scratch, how follow) entry {
 // isRemoved reports whether a directory has no path any more. path is what /proc shows of it,
 // which also a directory of that name may end in (proc_pid_fd(5)).
 func isRemoved(dir int, path []byte) bool {
-	if !bytes.HasSuffix(path, []byte(" (deleted)")) {
+	if !bytes.HasSuffix(path, []byte(removed)) {
 		return false
 	}
 	var st unix.Stat_t

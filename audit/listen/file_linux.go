@@ -5,12 +5,45 @@ import "golang.org/x/sys/unix"
 // node identifies a file or a directory as long as it is not removed.
 type node struct{ dev, ino uint64 }
 
-// samePlace reports whether two paths lead to the same inode by the same mount. Before Linux
-// 5.8, which does not report mount ids, it compares only the inodes.
+// place identifies a file and the mount by which it was reached. Before Linux 5.8, which does
+// not report mount ids, mount is 0.
+type place struct {
+	node
+	mount uint64
+}
+
+func placeOf(dir int, path []byte, flags uintptr) (place, unix.Errno) {
+	st, e := statx(dir, path, flags, unix.STATX_INO|unix.STATX_MNT_ID)
+	return place{node{unix.Mkdev(st.Dev_major, st.Dev_minor), st.Ino}, st.Mnt_id}, e
+}
+
+// placeOfFD is placeOf for an open file.
+func placeOfFD(fd int) (place, unix.Errno) { return placeOf(fd, []byte{0}, unix.AT_EMPTY_PATH) }
+
+// placeIn resolves an absolute path (NUL-terminated) in a root directory; root -1 is the
+// supervisor's own.
+func placeIn(root int, path []byte) (place, unix.Errno) {
+	if root < 0 {
+		own, e := openPath([]byte("/\x00"))
+		if e != 0 {
+			return place{}, e
+		}
+		defer unix.Close(own)
+		root = own
+	}
+	fd, e := openat2(root, path, false, inRoot)
+	if e != 0 {
+		return place{}, e
+	}
+	defer unix.Close(fd)
+	return placeOfFD(fd)
+}
+
+// samePlace reports whether two paths lead to the same file by the same mount.
 func samePlace(a, b []byte) bool {
-	x, e := statx(unix.AT_FDCWD, a, 0, unix.STATX_INO|unix.STATX_MNT_ID)
-	y, e2 := statx(unix.AT_FDCWD, b, 0, unix.STATX_INO|unix.STATX_MNT_ID)
-	return e == 0 && e2 == 0 && x.Mnt_id == y.Mnt_id && x.Ino == y.Ino
+	x, e := placeOf(unix.AT_FDCWD, a, 0)
+	y, e2 := placeOf(unix.AT_FDCWD, b, 0)
+	return e == 0 && e2 == 0 && x == y
 }
 
 // inode identifies a file. The time of birth distinguishes it from a later file that

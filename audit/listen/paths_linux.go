@@ -45,12 +45,25 @@ func (b *scratch) lastName(path []byte) []byte {
 	return append(append(b.name[:0], name[:min(len(name), nameMax)]...), 0)
 }
 
-// nameOf returns the path of a file that the supervisor has open.
+// nameOf returns the path of a file that the supervisor has open; of a removed file, the path
+// that it had.
 func (p *paths) nameOf(fd int) string {
-	var buf [pathMax]byte
-	n := p.pathOf(fd, buf[:])
-	return string(bytes.TrimSuffix(buf[:max(n, 0)], []byte(" (deleted)")))
+	var buf [pathMax + 1]byte
+	n := max(p.pathOf(fd, buf[:pathMax]), 0)
+	former, is := bytes.CutSuffix(buf[:n], []byte(removed))
+	if !is {
+		return string(buf[:n])
+	}
+	file, e := placeOfFD(fd)
+	if here, e2 := placeIn(p.root, buf[:n+1]); e == 0 && e2 == 0 && here.node == file.node {
+		return string(buf[:n]) // the name itself ends so
+	}
+	return string(former)
 }
+
+// removed is what /proc appends to the path of a file that has no name any more
+// (proc_pid_fd(5)). A name may end so, too.
+const removed = " (deleted)"
 
 // pathOf writes the path of an open file into a buffer and returns its length, -1 on
 // failure. It keeps /proc/self/fd open, which halves the look-ups of the kernel.

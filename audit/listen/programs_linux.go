@@ -2,8 +2,7 @@ package listen
 
 import (
 	"bytes"
-
-	"golang.org/x/sys/unix"
+	"slices"
 
 	"sbx/wrap"
 )
@@ -14,6 +13,7 @@ type Programs struct {
 	root                            int
 	limited                         bool
 	masks                           []string // the paths of denied programs
+	places                          []string // the paths of allowed directories
 	files, folders, loaders, denied map[node]bool
 }
 
@@ -24,64 +24,62 @@ func Learn(root int, p *wrap.Programs) *Programs {
 		return nil
 	}
 	r := &Programs{root: root, limited: p.Limited, masks: p.Denied}
-	set := func(paths []string) map[node]bool {
-		m := make(map[node]bool, len(paths))
+	set := func(paths []string) (m map[node]bool, found []string) {
+		m = make(map[node]bool, len(paths))
 		for _, p := range paths {
-			if id, ok := r.nodeOf(append([]byte(p), 0)); ok {
-				m[id] = true
+			if at, e := placeIn(r.root, append([]byte(p), 0)); e == 0 {
+				m[at.node] = true
+				found = append(found, p)
 			}
 		}
-		return m
+		return m, found
 	}
-	r.files, r.folders, r.loaders, r.denied = set(p.Files), set(p.Folders), set(p.Loaders), set(p.Denied)
+	r.files, _ = set(p.Files)
+	r.folders, r.places = set(p.Folders)
+	r.loaders, _ = set(p.Loaders)
+	r.denied, _ = set(p.Denied)
 	return r
 }
 
-// nodeOf resolves an absolute path in the sandbox.
-func (r *Programs) nodeOf(path []byte) (node, bool) {
-	root := r.root
-	if root < 0 {
-		own, e := openPath([]byte("/\x00"))
-		if e != 0 {
-			return node{}, false
-		}
-		defer unix.Close(own)
-		root = own
-	}
-	fd, e := openat2(root, path, false, inRoot)
-	if e != 0 {
-		return node{}, false
-	}
-	defer unix.Close(fd)
-	var st unix.Stat_t
-	if unix.Fstat(fd, &st) != nil {
-		return node{}, false
-	}
-	return node{st.Dev, st.Ino}, true
-}
-
-// outside reports whether a file is certainly in no allowed directory: its path still
-// leads to it, and none of the directories above it is allowed.
-func (r *Programs) outside(fd int, id node) bool {
+// outside reports whether a file is certainly in no allowed directory: its path still leads
+// to it, or it was removed from there, and none of the directories above it is allowed.
+func (r *Programs) outside(fd int) bool {
 	var buf [pathMax + 1]byte
 	n := readlink(ownFD(fd), buf[:pathMax])
-	if n <= 0 || buf[0] != '/' || n == pathMax {
+	file, e := placeOfFD(fd)
+	if n <= 0 || buf[0] != '/' || n == pathMax || e != 0 {
 		return false
 	}
 	path := buf[: n+1 : n+1]
 	path[n] = 0
-	if here, ok := r.nodeOf(path); !ok || here != id {
-		return false // removed or without a path: charged, and the kernel decides
+	here, e := placeIn(r.root, path)
+	gone := e != 0 || here.node != file.node
+	if gone && !(bytes.HasSuffix(path[:n], []byte(removed)) && r.inPlace()) {
+		return false // without a path: charged, and the kernel decides
 	}
-	if len(r.folders) == 0 {
+	if !gone && len(r.folders) == 0 {
 		return true
 	}
 	for n = bytes.LastIndexByte(path[:n], '/'); n >= 0; n = bytes.LastIndexByte(path[:n], '/') {
 		end := max(n, 1)
 		path[end] = 0
-		if above, ok := r.nodeOf(path[:end+1]); !ok || r.folders[above] {
-			return false
+		above, e := placeIn(r.root, path[:end+1])
+		switch {
+		case gone && e != 0: // removed as well
+		case e != 0 || r.folders[above.node] || gone && above.mount != file.mount:
+			return false // the mount of a file in memory (memfd_create) is nowhere in view
+		default:
+			gone = false
 		}
 	}
-	return true
+	return !gone
+}
+
+// inPlace reports whether each allowed directory is still where it was, so that none is a
+// removed directory, of which a removed file may still be a part.
+func (r *Programs) inPlace() bool {
+	return !slices.ContainsFunc(r.places, func(path string) bool {
+		here, e := placeIn(r.root, append([]byte(path), 0))
+		return e != 0 || !r.folders[here.node]
+	})
 }

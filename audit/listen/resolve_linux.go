@@ -47,7 +47,7 @@ func (p *paths) resolve(dirfd int32, path []byte, nofollow bool) resolved {
 	}
 	// The path contains a link or "..", so it is resolved from the root.
 	n := readlink(ownFD(base), p.joined[:])
-	if n <= 0 || p.joined[0] != '/' || n+1+len(path) > len(p.joined) || bytes.HasSuffix(p.joined[:n], []byte(" (deleted)")) || !p.namesAreTheirs() {
+	if n <= 0 || p.joined[0] != '/' || n+1+len(path) > len(p.joined) || bytes.HasSuffix(p.joined[:n], []byte(removed)) || !p.namesAreTheirs() {
 		return failed(e, false)
 	}
 	p.joined[n] = '/'

@@ -185,14 +185,22 @@ func (x *events) standsOutside(action, target string) bool {
 	if !x.Resolved.Visible || !x.Host.Shares(target) {
 		return false
 	}
-	if x.stands != nil {
-		return x.stands(target, action == listen.Execute)
-	}
-	if action == listen.Execute {
-		_, found := host.LookUp(target, x.Resolved)
-		return found == host.Found
+	switch {
+	case action == listen.Execute:
+		return x.hasProgram(target)
+	case x.stands != nil:
+		return x.stands(target, false)
 	}
 	return sys.MayWrite(path.Dir(target))
+}
+
+// hasProgram reports whether there is a program outside at a path, which a spec can name.
+func (x *events) hasProgram(path string) bool {
+	if x.stands != nil {
+		return x.stands(path, true)
+	}
+	_, found := host.LookUp(path, x.Resolved)
+	return found == host.Found
 }
 
 // programRule returns the line of the spec that denied a program, and the line that would
@@ -206,6 +214,9 @@ func (x *events) programRule(cause listen.Cause, path string) (rule, allow strin
 			return "commands.deny", "" // the program that it tried to load may be started by itself
 		}
 		return "commands.allow", wrap.Starting(x.Resolved, path)
+	}
+	if !x.hasProgram(path) { // removed, without a name or in a private directory
+		return "commands.allow", ""
 	}
 	return "commands.allow", wrap.Starting(x.Resolved, x.programName(path))
 }

@@ -56,7 +56,7 @@ func (x *landlog) denied(d *audit.Denial) {
 	case v.Kind == "syscall":
 		v.Rule = string(wrap.FieldSideDoors)
 	case known.blocker == "fs.execute" && x.Resolved.Limited:
-		v.Rule, v.AllowWith = "commands.allow", wrap.Starting(x.Resolved, v.Target)
+		v.Rule, v.AllowWith = x.programRule(listen.ByAllow, v.Target)
 	default:
 		x.explain(&v)
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -15,48 +16,56 @@ import (
 )
 
 // become turns into another program, in one of many ways, with the argument
-// "ran"; it prints the errno where it cannot.
+// "ran"; it prints the errno where it cannot. A third argument is the directory in
+// which it does so.
 func become(a []string) {
 	runtime.LockOSThread()
+	if len(a) > 2 {
+		if err := unix.Chdir(a[2]); err != nil {
+			fmt.Println(errnoName(err))
+			return
+		}
+	}
 	fmt.Println(errnoName(ways[a[0]](a[1])))
 }
 
 var ways = map[string]func(path string) error{
 	"plain": func(path string) error { return unix.Exec(path, argv(path), os.Environ()) },
 	"self":  func(string) error { return unix.Exec("/proc/self/exe", []string{"probe", "say", "ran"}, os.Environ()) },
-	"fd": func(path string) error {
-		fd, err := unix.Open(path, unix.O_PATH, 0)
-		if err != nil {
+
+	"fd":           opened(named, execFD),
+	"proc":         opened(named, execIn("/proc/self/fd/")),
+	"devfd":        opened(named, execIn("/dev/fd/")),
+	"thread":       opened(named, execIn("/proc/thread-self/fd/")),
+	"process":      opened(named, execIn("/proc/"+strconv.Itoa(os.Getpid())+"/fd/")),
+	"round":        opened(named, execIn("/proc/self/task/../../thread-self/../../fd/")),
+	"memory":       opened(inMemory(unix.MFD_CLOEXEC), execFD),
+	"execmemory":   opened(inMemory(unix.MFD_CLOEXEC|unix.MFD_EXEC), execFD),
+	"memoryproc":   opened(inMemory(unix.MFD_CLOEXEC), execIn("/proc/self/fd/")),
+	"nameless":     opened(nameless, execFD),
+	"namelessproc": opened(nameless, execIn("/proc/self/fd/")),
+	"removed":      opened(removed, execFD),
+	"removedproc":  opened(removed, execIn("/proc/self/fd/")),
+	"chmodmemory": opened(inMemory(unix.MFD_CLOEXEC), func(fd int, path string) error {
+		if err := unix.Fchmod(fd, 0o755); err != nil {
 			return err
 		}
 		return execFD(fd, path)
+	}),
+
+	"root": func(path string) error { return unix.Exec("/proc/self/root"+path, argv(path), os.Environ()) },
+	"cwd": func(path string) error {
+		if err := unix.Chdir(filepath.Dir(path)); err != nil {
+			return err
+		}
+		return unix.Exec("/proc/self/cwd/"+filepath.Base(path), argv(path), os.Environ())
 	},
-	"proc": func(path string) error {
-		fd, err := unix.Open(path, unix.O_PATH, 0)
-		if err != nil {
+	"link": func(path string) error {
+		os.Remove("way")
+		if err := os.Symlink("/proc/self/root"+path, "way"); err != nil {
 			return err
 		}
-		return unix.Exec("/proc/self/fd/"+strconv.Itoa(fd), argv(path), os.Environ())
-	},
-	"memory": func(path string) error { return fromMemory(path, unix.MFD_CLOEXEC, false) },
-	"execmemory": func(path string) error {
-		return fromMemory(path, unix.MFD_CLOEXEC|unix.MFD_EXEC, false)
-	},
-	"chmodmemory": func(path string) error { return fromMemory(path, unix.MFD_CLOEXEC, true) },
-	"nameless": func(path string) error {
-		fd, err := unix.Open(".", unix.O_TMPFILE|unix.O_RDWR, 0o755)
-		if err != nil {
-			return err
-		}
-		if err := fill0(fd, path); err != nil {
-			return err
-		}
-		own, err := unix.Open("/proc/self/fd/"+strconv.Itoa(fd), unix.O_RDONLY|unix.O_CLOEXEC, 0)
-		if err != nil {
-			return err
-		}
-		unix.Close(fd)
-		return execFD(own, path)
+		return unix.Exec("./way", argv(path), os.Environ())
 	},
 	"loader": func(path string) error {
 		loader := os.Getenv("LOADER")
@@ -68,6 +77,56 @@ var ways = map[string]func(path string) error{
 		}
 		return unix.Exec("./fresh", argv(path), os.Environ())
 	},
+}
+
+// opened is a way that opens a program, or a copy of it, and executes the descriptor.
+func opened(open func(path string) (int, error), start func(fd int, path string) error) func(string) error {
+	return func(path string) error {
+		fd, err := open(path)
+		if err != nil {
+			return err
+		}
+		return start(fd, path)
+	}
+}
+
+func named(path string) (int, error) { return unix.Open(path, unix.O_PATH, 0) }
+
+func inMemory(flags int) func(string) (int, error) {
+	return func(path string) (int, error) {
+		fd, err := unix.MemfdCreate("program", flags)
+		if err == nil {
+			err = fill0(fd, path)
+		}
+		return fd, err
+	}
+}
+
+func nameless(path string) (int, error) {
+	fd, err := unix.Open(".", unix.O_TMPFILE|unix.O_RDWR, 0o755)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(fd)
+	if err := fill0(fd, path); err != nil {
+		return -1, err
+	}
+	return unix.Open("/proc/self/fd/"+strconv.Itoa(fd), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+}
+
+func removed(path string) (int, error) {
+	if _, err := copied("brief", path); err != nil {
+		return -1, err
+	}
+	fd, err := named("brief")
+	os.Remove("brief")
+	return fd, err
+}
+
+func execIn(dir string) func(int, string) error {
+	return func(fd int, path string) error {
+		return unix.Exec(dir+strconv.Itoa(fd), argv(path), os.Environ())
+	}
 }
 
 func argv(path string) []string { return []string{path[strings.LastIndexByte(path, '/')+1:], "ran"} }
@@ -87,22 +146,6 @@ func pointers(list []string) []*byte {
 		all = append(all, p)
 	}
 	return append(all, nil)
-}
-
-func fromMemory(path string, flags int, chmod bool) error {
-	fd, err := unix.MemfdCreate("program", flags)
-	if err != nil {
-		return err
-	}
-	if err := fill0(fd, path); err != nil {
-		return err
-	}
-	if chmod {
-		if err := unix.Fchmod(fd, 0o755); err != nil {
-			return err
-		}
-	}
-	return execFD(fd, path)
 }
 
 func fill0(fd int, path string) error {
