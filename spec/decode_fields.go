@@ -49,8 +49,8 @@ var filesystemFields = []member[Filesystem]{
 	{Name: "write", Read: func(d *decoder, n *Node, f *Filesystem) { f.Write = Some(d.Strings(n, writeRule)) }, Node: func(f *Filesystem) *Node { return given(f.Write, doc.Strs) }},
 	{Name: "hide", Read: func(d *decoder, n *Node, f *Filesystem) { f.Hide = Some(d.Strings(n, hideRule)) }, Node: func(f *Filesystem) *Node { return given(f.Hide, doc.Strs) }},
 	{Name: "mounts", Read: func(d *decoder, n *Node, f *Filesystem) {
-		mounts := []Mount{}
-		d.Each(n, "a list of mounts", func(item *Node) { mounts = append(mounts, readMount(d, item, mounts)) })
+		mounts, targets := []Mount{}, map[string]bool{}
+		d.Each(n, "a list of mounts", func(item *Node) { mounts = append(mounts, readMount(d, item, targets)) })
 		f.Mounts = Some(mounts)
 	}, Node: func(f *Filesystem) *Node {
 		return given(f.Mounts, func(all []Mount) *Node { return listNode(all, nodeOf(mountFields)) })
@@ -105,8 +105,8 @@ var brokerFields = []member[Broker]{
 	{Name: "grant", Read: func(d *decoder, n *Node, b *Broker) { b.Grant = Some(d.Strings(n, grantRule)) }, Node: func(b *Broker) *Node { return given(b.Grant, doc.Strs) }},
 }
 
-// readMount reads a mount; others are the mounts before it in the list.
-func readMount(d *decoder, n *Node, others []Mount) Mount {
+// readMount reads a mount; targets are those of the mounts before it in the list.
+func readMount(d *decoder, n *Node, targets map[string]bool) Mount {
 	m := decode.Part(d, n, mountFields)
 	source, target, mode := n.Get("source"), n.Get("target"), n.Get("mode")
 	switch {
@@ -121,11 +121,12 @@ func readMount(d *decoder, n *Node, others []Mount) Mount {
 	case m.Mode != MountTmpfs && source == nil:
 		d.FailMeant(n.Pos, "a mount needs a source", "", "only a tmpfs has none")
 	}
-	for _, other := range others {
-		if d.Err == nil && clean(other.Target) == clean(m.Target) {
+	if at := clean(m.Target); d.Err == nil {
+		if targets[at] {
 			d.Path = doc.Join(d.Path, "target")
-			d.Fail(target.Pos, "two mounts on "+odd(clean(m.Target)))
+			d.Fail(target.Pos, "two mounts on "+odd(at))
 		}
+		targets[at] = true
 	}
 	return m
 }

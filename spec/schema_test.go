@@ -293,3 +293,47 @@ func TestSchemaDescribes(t *testing.T) {
 		t.Errorf("best_effort in the schema has only %s entries", strconv.Itoa(len(list)))
 	}
 }
+
+// TestListsAreBounded: a list of 4,096 is read, a longer one refused by its name and both
+// numbers; the schema says the same.
+func TestListsAreBounded(t *testing.T) {
+	schema := compileSchema(t)
+	lists := 0
+	for _, f := range Fields() {
+		item := map[string]string{
+			"list of tools": `"T"`, typePaths: `"/a"`, "list of mounts": `{"target":"/%d","mode":"tmpfs"}`, "list of host:port": `"a.b:1"`,
+			"list of names and globs": `"A"`, "object of strings": `"A%d": ""`, typePrograms: `"a"`, "list of capabilities": `"exec:a"`, "list of fields": `"limits"`,
+		}[f.Type]
+		if item == "" {
+			if strings.HasPrefix(f.Type, "list") && f.Field != "network.listen" { // of which no more are told apart than there are ports
+				t.Errorf("%s: no item of a %s", f.Field, f.Type)
+			}
+			continue
+		}
+		lists++
+		of := func(n int) string {
+			items := make([]string, n)
+			for i := range items {
+				items[i] = strings.ReplaceAll(item, "%d", strconv.Itoa(i))
+			}
+			list := "[" + strings.Join(items, ", ") + "]"
+			if f.Type == "object of strings" {
+				list = "{" + strings.Join(items, ", ") + "}"
+			}
+			if outer, inner, nested := strings.Cut(string(f.Field), "."); nested {
+				return `{"` + outer + `": {"` + inner + `": ` + list + `}}`
+			}
+			return `{"` + string(f.Field) + `": ` + list + `}`
+		}
+		if !agree(t, schema, of(4096)) || agree(t, schema, of(4097)) {
+			t.Errorf("%s: 4096 items are refused, or 4097 read", f.Field)
+		}
+		_, err := Decode("in.json", []byte(of(9000)))
+		if err == nil || !strings.Contains(err.Error(), string(f.Field)+": want at most 4096 ") || !strings.Contains(err.Error(), "got 9000") {
+			t.Errorf("%s: %v", f.Field, err)
+		}
+	}
+	if lists != 13 {
+		t.Errorf("%d lists", lists)
+	}
+}

@@ -52,13 +52,13 @@ func (b *programs) deny() {
 		if e.Real[strings.LastIndexByte(e.Real, '/')+1:] != e.Asked[strings.LastIndexByte(e.Asked, '/')+1:] {
 			b.fault(fieldDeny, Enforced, e.Asked+" is "+e.Real+", by whatever name it is called")
 		}
-		b.denied = append(b.denied, e.Real)
+		b.denied, b.isDenied[e.Real] = append(b.denied, e.Real), true
 	}
 	if len(b.denied) > 0 && b.plan.Rung == RungBare && (!b.r.Limited || b.h.LandlockABI == 0) {
 		b.noCommands(fieldDeny, "no namespaces, and so no masks: "+b.h.rungWhy(), Unavailable)
 	}
 	for _, path := range b.needed() {
-		if slices.Contains(b.denied, path) {
+		if b.isDenied[path] {
 			b.problems = append(b.problems, &spec.Problem{Field: fieldDeny, On: b.r.At(fieldDeny), Do: "run " + b.req.Argv[0],
 				Why: "commands.deny names " + path, Help: "take it out of commands.deny"})
 		}
@@ -82,10 +82,10 @@ func (b *programs) allowOnly() {
 			b.nothing(e, "nothing on the command's PATH has that name", "name its path, or take it out of commands.allow")
 		case e.Kind == Other:
 			b.nothing(e, e.Real+" cannot be executed", "make it executable, or take it out of commands.allow")
-		case slices.Contains(b.denied, e.Real):
+		case b.isDenied[e.Real]:
 			b.fault(fieldAllow, Enforced, e.Asked+" is denied as well, and denied wins")
 		default:
-			b.runs = append(b.runs, e)
+			b.runs, b.runsAt[e.Real] = append(b.runs, e), e.Kind
 		}
 	}
 	for i, path := range b.needed() {
@@ -100,7 +100,7 @@ func (b *programs) allowOnly() {
 	}
 	if b.h.LandlockABI == 0 {
 		b.noCommands(fieldAllow, "no Landlock: "+b.h.LandlockWhy, Unavailable)
-		b.runs = nil
+		b.runs, b.runsAt = nil, nil
 		return
 	}
 	b.plan.Programs.Limited = true
@@ -121,9 +121,8 @@ func (b *programs) nothing(e *Executable, why, help string) {
 
 // mayRun reports whether a file of the host is among what may be started.
 func (b *programs) mayRun(real string) bool {
-	return !slices.Contains(b.denied, real) && slices.ContainsFunc(b.runs, func(e *Executable) bool {
-		return e.Real == real || e.Kind == Dir && under(real, e.Real)
-	})
+	_, named := b.runsAt[real]
+	return !b.isDenied[real] && (named || b.inRuns(real))
 }
 
 // seal keeps files in memory from being executed: Landlock lets them be.
@@ -166,7 +165,14 @@ func (b *programs) placePrograms() {
 
 // inRuns reports whether a directory that is allowed holds a file.
 func (b *programs) inRuns(real string) bool {
-	return slices.ContainsFunc(b.runs, func(e *Executable) bool { return e.Kind == Dir && under(real, e.Real) })
+	for at := real; ; at = parent(at) {
+		if b.runsAt[at] == Dir {
+			return true
+		}
+		if at == "/" {
+			return false
+		}
+	}
 }
 
 // barePrograms is placePrograms without mounts.
@@ -188,6 +194,11 @@ func (b *programs) barePrograms() {
 func (b *programs) files(writable func(image string, f spec.Field)) {
 	p := &b.plan.Programs
 	var linked, loaders []string
+	load := func(l string) {
+		if !slices.Contains(loaders, l) {
+			loaders = append(loaders, l)
+		}
+	}
 	for _, e := range b.runs {
 		images := b.imagesOf(e.Real)
 		if len(images) == 0 {
@@ -195,10 +206,12 @@ func (b *programs) files(writable func(image string, f spec.Field)) {
 		}
 		if e.Kind == Dir {
 			p.Folders = append(p.Folders, images...)
-			loaders = append(loaders, b.h.Loaders...)
+			for _, l := range b.h.Loaders {
+				load(l)
+			}
 			continue
 		}
-		loaders = append(loaders, e.Loader)
+		load(e.Loader)
 		for _, image := range images {
 			p.Files = append(p.Files, image)
 			open := e.Changeable && b.mayChange(image)
@@ -223,9 +236,7 @@ func (b *programs) files(writable func(image string, f spec.Field)) {
 		}
 	}
 	loaders = append(append(loaders, b.req.Program.Loader), b.h.Loaders...)
-	loaders = slices.DeleteFunc(loaders, func(l string) bool {
-		return slices.ContainsFunc(b.runs, func(e *Executable) bool { return e.Real == l })
-	})
+	loaders = slices.DeleteFunc(loaders, func(l string) bool { _, named := b.runsAt[l]; return named })
 	p.Loaders = b.loaderImages(loaders)
 }
 

@@ -31,10 +31,14 @@ func (b *layers) mayHold() int {
 	return maxHeld
 }
 
-func (b *layers) hold() int {
+// hold takes a slot for what a field shows.
+func (b *layers) hold(f spec.Field) int {
 	b.held++
 	if most := b.mayHold(); b.held == most+1 {
-		b.problems = append(b.problems, &spec.Problem{Field: fieldWrite, Do: "bind in so many writable paths",
+		if !f.In("filesystem") {
+			f = fieldWrite
+		}
+		b.problems = append(b.problems, &spec.Problem{Field: f, On: b.r.At(f), Do: "bind in so many paths",
 			Why: "more than " + strconv.Itoa(most) + " of them", Help: "name a directory above them"})
 	}
 	return b.held

@@ -120,7 +120,7 @@ func (b *layers) scratchAt() string {
 func (b *layers) scratch() {
 	for _, dir := range b.opened {
 		if !slices.Contains(b.private, dir) {
-			b.opensAt[dir] = b.hold()
+			b.opensAt[dir] = b.hold(fieldWrite)
 		}
 	}
 	b.add(item{how: itemScratch})

@@ -1,8 +1,6 @@
 package wrap
 
 import (
-	"slices"
-
 	"sbx/internal/relay/wire"
 	"sbx/seccomp"
 	"sbx/spec"
@@ -30,8 +28,10 @@ func (b *network) sockets() {
 
 // namedSockets are those of the host that the spec names, and so opens.
 func (b *network) namedSockets() (all []string) {
+	named := map[string]bool{}
 	name := func(path string) {
-		if !slices.Contains(all, path) {
+		if !named[path] {
+			named[path] = true
 			all = append(all, path)
 		}
 	}

@@ -56,12 +56,14 @@ func (b *draft) line(f spec.Field, by string) {
 		}
 	}
 	e := Enforcement{Field: f, Asked: b.askedText(f), Status: Enforced, By: by}
+	var reasons []string
 	for _, x := range b.faults {
-		if x.field != f {
-			continue
+		if x.field == f {
+			e.Status = max(e.Status, x.status)
+			reasons = append(reasons, x.reason)
 		}
-		e.Weaken(x.status, x.reason)
 	}
+	e.Reason = strings.Join(reasons, "; ")
 	if e.Status == Unavailable {
 		e.By = ""
 	}

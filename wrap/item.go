@@ -175,7 +175,7 @@ func (b *layers) save(i *item, source string) {
 	if i.how == itemCopied {
 		how = itemRead
 	}
-	i.slot = b.hold()
+	i.slot = b.hold(i.field)
 	b.add(item{how: how, slot: i.slot, source: source, mode: i.mode, field: i.field, soft: i.soft})
 }
 

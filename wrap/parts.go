@@ -7,6 +7,7 @@ type layers struct {
 	*places
 	items  []item
 	held   int             // slots in use
+	renews map[string]int  // the indices of plan.Watch.Renew by the targets
 	there  map[string]bool // what was made in the new tree
 	pinned map[string]bool // directories that cannot be renamed, for what is in them
 
@@ -30,6 +31,9 @@ type programs struct {
 	*layers
 	denied []string      // those that commands.deny names
 	runs   []*Executable // what commands.allow names
+
+	isDenied map[string]bool // denied
+	runsAt   map[string]Kind // the kinds of runs, by the paths that they really have
 }
 
 // The other parts of a Plan, by their subjects.
@@ -67,9 +71,9 @@ type builder struct {
 
 func newBuilder(d *draft) *builder {
 	p := &places{draft: d, view: view.New(64)}
-	l := &layers{places: p, items: make([]item, 0, 80), there: map[string]bool{}, pinned: map[string]bool{}, opensAt: map[string]int{}}
+	l := &layers{places: p, items: make([]item, 0, 80), there: map[string]bool{}, pinned: map[string]bool{}, renews: map[string]int{}, opensAt: map[string]int{}}
 	home := &homeLayer{layers: l}
-	return &builder{homeLayer: home, virtual: virtual{p}, covering: covering{home}, guards: guards{l}, programs: programs{layers: l},
+	return &builder{homeLayer: home, virtual: virtual{p}, covering: covering{home}, guards: guards{l}, programs: programs{layers: l, isDenied: map[string]bool{}, runsAt: map[string]Kind{}},
 		rules: rules{p}, network: network{p}, lines: fieldLines{home}}
 }
 

@@ -16,17 +16,16 @@ var strength = []Op{OpPin, OpBind, OpPlace}
 
 // renew has a mount that shows path of the host renewed.
 func (b *layers) renew(path string, m Mount) {
-	for i := range b.plan.Watch.Renew {
-		// Where something is mounted already nothing is mounted again, so of
-		// several mounts at one place the strongest is the one to be renewed.
-		if r := &b.plan.Watch.Renew[i]; r.Mount.Target == m.Target {
-			if slices.Index(strength, m.Op) > slices.Index(strength, r.Mount.Op) {
-				*r = Renewal{path, m}
-			}
-			return
-		}
+	// Where something is mounted already nothing is mounted again, so of several mounts at
+	// one place the strongest is the one to be renewed.
+	i, has := b.renews[m.Target]
+	switch {
+	case !has:
+		b.renews[m.Target] = len(b.plan.Watch.Renew)
+		b.plan.Watch.Renew = append(b.plan.Watch.Renew, Renewal{path, m})
+	case slices.Index(strength, m.Op) > slices.Index(strength, b.plan.Watch.Renew[i].Mount.Op):
+		b.plan.Watch.Renew[i] = Renewal{path, m}
 	}
-	b.plan.Watch.Renew = append(b.plan.Watch.Renew, Renewal{path, m})
 }
 
 // Renewed are the host's paths that are looked after, each once.

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 )
@@ -63,6 +62,9 @@ const (
 type Tree struct {
 	places []place // sorted by path (see order)
 	names  []Names
+	// sources are the places sorted by Source, so that none has to be searched among all. Some
+	// may be gone, or changed by a later layer.
+	sources []source
 }
 
 // place is a path at which a Grant begins.
@@ -96,7 +98,7 @@ func (t Tree) With(l Layer) Tree {
 	first, last := t.span(l.Path)
 	if l.Kind == Show {
 		t.places = slices.Replace(t.places, first, last, place{l.Path, l.Grant})
-		return t
+		return t.withSource(l.Source, l.Path)
 	}
 	close := func(g Grant) Grant {
 		if g.Access == Write {
@@ -112,6 +114,7 @@ func (t Tree) With(l Layer) Tree {
 	}
 	if g := t.at(l.Path); g != close(g) {
 		t.places = slices.Insert(t.places, first, place{l.Path, close(g)})
+		return t.withSource(g.Source, l.Path)
 	}
 	return t
 }
@@ -133,7 +136,7 @@ func (t Tree) Meet(o Tree) Tree {
 }
 
 // New returns an empty Tree with capacity for n places.
-func New(n int) Tree { return Tree{places: make([]place, 0, n)} }
+func New(n int) Tree { return Tree{places: make([]place, 0, n), sources: make([]source, 0, n)} }
 
 // WithNames returns t with further names that are protected at any depth.
 func (t Tree) WithNames(n Names) Tree {
@@ -199,15 +202,18 @@ func (t *Tree) at(path string) Grant {
 
 // holding returns the nearest place at or above path, or nil.
 func (t *Tree) holding(path string) *place {
-	i, ok := t.search(path)
-	if !ok { // the last place before path that contains it is the nearest one above
-		for i--; i >= 0 && !Within(path, t.places[i].path); i-- {
+	for {
+		i, ok := t.search(path)
+		switch {
+		case ok:
+			return &t.places[i]
+		case i == 0 || path == "/":
+			return nil
+		case Within(path, t.places[i-1].path):
+			return &t.places[i-1]
 		}
+		path = Parent(path)
 	}
-	if i < 0 {
-		return nil
-	}
-	return &t.places[i]
 }
 
 // search returns the index of path in places, or the index at which to insert it and false.
@@ -238,45 +244,6 @@ func (p *place) under(path string) Grant {
 		g.Access = Absent
 	}
 	return g
-}
-
-// Images returns the sandbox paths at which a host path is visible; the same path first,
-// if it is one of them.
-func (t Tree) Images(host string) []string {
-	var images []string
-	for i := range t.places {
-		p := &t.places[i]
-		if p.Source == "" || p.Access < Read || !Within(host, p.Source) {
-			continue
-		}
-		image := cmp.Or(strings.TrimSuffix(p.path, "/")+host[len(strings.TrimSuffix(p.Source, "/")):], "/")
-		if t.at(image).shows(host) {
-			images = append(images, image)
-		}
-	}
-	slices.SortFunc(images, func(a, b string) int {
-		switch {
-		case a == b:
-			return 0
-		case a == host:
-			return -1
-		case b == host:
-			return 1
-		}
-		return cmp.Or(len(a)-len(b), order(a, b))
-	})
-	return slices.Compact(images)
-}
-
-// Parts returns the paths of those places whose Source is host or lies beneath it.
-func (t Tree) Parts(host string) []string {
-	var parts []string
-	for i := range t.places {
-		if p := &t.places[i]; p.shows(p.Source) && Within(p.Source, host) {
-			parts = append(parts, p.path)
-		}
-	}
-	return parts
 }
 
 // shows reports whether g makes the host path visible.

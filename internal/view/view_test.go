@@ -176,3 +176,73 @@ func TestWider(t *testing.T) {
 		t.Errorf("a tree is wider than itself: %+v", more)
 	}
 }
+
+// scanned is Images and Parts as a search through all places finds them.
+func (t Tree) scanned(host string) (images, parts []string) {
+	for i := range t.places {
+		p := &t.places[i]
+		if p.shows(p.Source) && Within(p.Source, host) {
+			parts = append(parts, p.path)
+		}
+		if p.Source != "" && p.Access >= Read && Within(host, p.Source) {
+			image := strings.TrimSuffix(p.path, "/") + strings.TrimPrefix(host, strings.TrimSuffix(p.Source, "/"))
+			if image == "" {
+				image = "/"
+			}
+			if t.at(image).shows(host) && !slices.Contains(images, image) {
+				images = append(images, image)
+			}
+		}
+	}
+	slices.Sort(images)
+	return images, parts
+}
+
+// TestSourcesAreFound: whatever layers a Tree has, its sources lead to the same places as a
+// search through all of them.
+func TestSourcesAreFound(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	path := func() string {
+		p := ""
+		for range r.IntN(4) {
+			p += "/" + string("abc"[r.IntN(3)]) + strings.Repeat("-", r.IntN(2))
+		}
+		if p == "" {
+			return "/"
+		}
+		return p
+	}
+	for range 500 {
+		tree := New(0)
+		for range r.IntN(30) {
+			l := Layer{Path: path(), Grant: Grant{Access: Access(r.IntN(4))}}
+			if l.Access >= Read && r.IntN(4) > 0 {
+				l.Source = path()
+			}
+			if r.IntN(4) == 0 {
+				l.Kind = Close
+			}
+			tree = tree.With(l)
+		}
+		for range 30 {
+			host := path()
+			images, parts := tree.scanned(host)
+			got := tree.Images(host)
+			if slices.Contains(got, host) && got[0] != host {
+				t.Errorf("%s is not the first of its images %q", host, got)
+			}
+			if slices.Sort(got); !slices.Equal(got, images) || !slices.Equal(tree.Parts(host), parts) {
+				t.Fatalf("%s: images %q and parts %q, not %q and %q, in %+v", host, got, tree.Parts(host), images, parts, tree.places)
+			}
+			var nearest *place
+			for i := range tree.places {
+				if p := &tree.places[i]; Within(host, p.path) && (nearest == nil || len(p.path) > len(nearest.path)) {
+					nearest = p
+				}
+			}
+			if tree.holding(host) != nearest {
+				t.Fatalf("%s is held by %+v, not %+v", host, tree.holding(host), nearest)
+			}
+		}
+	}
+}

@@ -150,7 +150,7 @@ func (d *Decoder) Each(n *doc.Node, what string, read func(*doc.Node)) {
 		d.FailMeant(n.Pos, "want "+what+", got a string", "", "write ["+doc.Quote(doc.Cut(n.Text))+"]")
 		return
 	}
-	if !d.Want(n, doc.List, what) {
+	if !d.Want(n, doc.List, what) || !d.bounded(n, len(n.Items), "items") {
 		return
 	}
 	outer := d.Path
@@ -161,6 +161,22 @@ func (d *Decoder) Each(n *doc.Node, what string, read func(*doc.Node)) {
 		}
 	}
 	d.Path = outer
+}
+
+// MaxItems is how many items a list may have, and how many members an object whose members may
+// have any names.
+const MaxItems = 4096
+
+// bounded reports whether a list or object of so many items, or other things, is no longer
+// than it may be.
+func (d *Decoder) bounded(n *doc.Node, length int, items string) bool {
+	if length <= MaxItems {
+		return true
+	}
+	most := strconv.Itoa(MaxItems)
+	d.FailMeant(n.Pos, "want at most "+most+" "+items+", got "+strconv.Itoa(length), "",
+		"write one that covers several (a directory, a pattern), or leave out what is not needed")
+	return false
 }
 
 // Word reads a word of an enumeration.
@@ -209,7 +225,7 @@ func (d *Decoder) Number(n *doc.Node, low, high float64, what string) float64 {
 
 // Named reads an object whose members may have any names that follow a rule.
 func (d *Decoder) Named(n *doc.Node, what string, r Rule, read func(*doc.Member)) {
-	if !d.Want(n, doc.Object, what) {
+	if !d.Want(n, doc.Object, what) || !d.bounded(n, len(n.Members), "names") {
 		return
 	}
 	outer := d.Path
