@@ -73,6 +73,9 @@ func TestAdviceThatIsFollowedAllows(t *testing.T) {
 		{"a mount", `{"access_mode":"workspace-write","filesystem":{"mounts":[{"label":"m","source":"{home}/.npm","target":"{home}/.cache","mode":"ro"}]}}`, "echo x >$HOME/.cache/new", "home/.cache"},
 		{"a shim out of view", `{"access_mode":"workspace-write","filesystem":{"read":["@system","{base}/` + shim + `"]}}`, "{base}/" + shim, ""},
 		{"a shim that may not run", `{"access_mode":"workspace-write","commands":{"allow":["sh","{base}/` + shim + `"]}}`, "{base}/" + shim, ""},
+		{"a directory like a variable", `{"filesystem":{"write":["kept"]}}`, "echo x >'$new/file' && echo x >'~new/file' && echo x >'@new/file'", ""},
+		{"a file like a variable", `{"filesystem":{"read":["@system","kept"]}}`, "'{base}/linked/$new/tool' && '{base}/linked/~new/tool' && '{base}/linked/@new/tool'", ""},
+		{"a program like a variable", `{"access_mode":"workspace-write","commands":{"allow":["sh"]}}`, "'./$new/tool' && ./@tool", ""},
 		{"another program", `{"access_mode":"workspace-write","commands":{"allow":["sh"]}}`, "date", ""},
 		{"a worktree's configuration", `{"access_mode":"workspace-write"}`, "git config a.b c", ""},
 		{"nothing in a worktree", `{"access_mode":"workspace-write","filesystem":{"read":["@system"]}}`, "echo x >f && git add f && git -c user.name=n -c user.email=e@x commit -qm two", ""},
@@ -107,6 +110,26 @@ func TestAdviceThatIsFollowedAllows(t *testing.T) {
 				spec = followed(t, spec, line)
 			}
 		})
+	}
+}
+
+// TestAdviceOnANameLikeAVariable: no document can have the name of a program that begins so,
+// and the advice has its path, for the command itself too.
+func TestAdviceOnANameLikeAVariable(t *testing.T) {
+	needSandbox(t)
+	for _, name := range []string{"$tool", "~tool", "@tool"} {
+		for _, argv := range [][]string{{name}, {"sh", "-c", "'" + name + "' && echo end"}} {
+			b := newBox(t)
+			must(t, os.Chmod(b.write("ws/bin/"+name, "#!/bin/sh\necho end\n"), 0o755))
+			b.env[0] += ":" + b.ws + "/bin"
+			b.plain("sh", "-c", "'"+name+"'").ended()
+			spec := only("sh")
+			if r := b.run(spec, argv...); r.code == 0 || advised(r) == "" {
+				t.Errorf("%q: %v", argv, r)
+			} else {
+				b.run(followed(t, spec, advised(r)), argv...).ended()
+			}
+		}
 	}
 }
 
@@ -145,6 +168,9 @@ func adviceBox(t *testing.T) *box {
 		b.write("home/"+name, text)
 	}
 	b.write("linked/kept", "")
+	for _, name := range []string{"$new/tool", "~new/tool", "@new/tool", "@tool"} {
+		must(t, os.Chmod(b.write("linked/"+name, "#!/bin/sh\n"), 0o755))
+	}
 	must(t, os.Mkdir(b.home+"/.npm", 0o755))
 	tool := b.base + "/home/.tool/"
 	for name, text := range map[string]string{"shims/tool": "exec " + tool + "libexec/tool", "libexec/tool": "exec " + tool + "versions/3/tool", "versions/3/tool": "echo tool"} {

@@ -61,10 +61,22 @@ func ListedPathRule(s string) (why, meant, help string) {
 
 // Spelled returns a path as an item of a list of filesystem; ok is false if no document can name it.
 func Spelled(path string) (named string, ok bool) {
-	if path != "" && (path[0] == '@' || path[0] == '~') {
+	if path != "" && strings.IndexByte("@~$", path[0]) >= 0 {
 		path = "./" + path
 	}
 	return path, utf8.ValidString(path) && !strings.ContainsAny(path, "*?")
+}
+
+// SpelledProgram returns a program as an item of a list of commands: by its name, or by its
+// path if no document can have the name. A name with a slash is a path itself.
+func SpelledProgram(name, path string) string {
+	if name == "" || strings.IndexByte("~$", name[0]) < 0 {
+		return name
+	}
+	if strings.Contains(name, "/") {
+		return "./" + name
+	}
+	return path
 }
 
 func readRule(s string) (why, meant, help string) {

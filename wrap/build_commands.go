@@ -91,7 +91,7 @@ func (b *programs) allowOnly() {
 	for i, path := range b.needed() {
 		name := path
 		if i == 0 {
-			name = b.req.Argv[0]
+			name = spec.SpelledProgram(b.req.Argv[0], path)
 		}
 		if !b.mayRun(path) {
 			b.problems = append(b.problems, &spec.Problem{Field: fieldAllow, On: b.r.At(fieldAllow), Do: "run " + b.req.Argv[0],

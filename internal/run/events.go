@@ -237,7 +237,7 @@ func (x *events) programName(path string) string {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	is, _ := host.LookUp(path, x.Resolved)
 	if prog, found := host.LookUp(name, x.Resolved); name != "" && found == host.Found && prog.Real == is.Real {
-		return name
+		return spec.SpelledProgram(name, path)
 	}
 	if rel := wrap.Relative(x.Resolved, path); rel != path {
 		return "./" + rel
