@@ -230,6 +230,23 @@ func TestCommandsOfASpecThatCannotBe(t *testing.T) {
 	}
 }
 
+// TestAProgramOutOfViewByProc: the record names no path of /proc that leads to something else
+// outside the sandbox.
+func TestAProgramOutOfViewByProc(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	b.tool("mine")
+	must(t, os.Rename(b.tool("away"), b.out+"/away"))
+	try := "become|root|" + b.out + "/away"
+	if got := b.plain(b.ws+"/mine", "try", try).ended().lines()[try]; got != "ran" {
+		t.Fatalf("without a sandbox: %q", got)
+	}
+	r := b.run(`{"access_mode":"workspace-write","filesystem":{"read":["@system"]}}`, "./mine", "try", try).ended()
+	if got := r.lines()[try]; got != "ENOENT" || len(r.rec.list("violations")) != 0 || r.rec.whole("commands_used") != 1 {
+		t.Errorf("%q: %v %v", got, r.rec["violations"], r.rec["commands"])
+	}
+}
+
 // What is allowed and lies where the command may write cannot be rewritten, and
 // what is put in its place is another file.
 func TestAllowedProgramsCannotBeRewritten(t *testing.T) {

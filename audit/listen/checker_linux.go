@@ -79,7 +79,8 @@ func (c *checker) lookFD(x *attempt) unix.Errno {
 // judgePath is judge for the file at a path.
 func (c *checker) judgePath(x *attempt, dirfd int32, path []byte, nofollow bool, depth int) unix.Errno {
 	f := c.resolve(dirfd, path, nofollow)
-	if f.errno != 0 && !f.certain {
+	byProc := f.errno != 0 && !f.certain
+	if byProc {
 		f = c.throughProc(dirfd, path, nofollow)
 		x.proc = x.proc || depth == 0
 	}
@@ -90,7 +91,7 @@ func (c *checker) judgePath(x *attempt, dirfd int32, path []byte, nofollow bool,
 	if !f.certain {
 		return 0
 	}
-	if f.errno == unix.ENOENT && path[0] == '/' {
+	if f.errno == unix.ENOENT && path[0] == '/' && !byProc { // else the supervisor's /proc would lead elsewhere
 		x.absent = text(path)
 	}
 	return f.errno
