@@ -23,7 +23,18 @@ func Decode(name string, b []byte) (*SandboxSpec, error) {
 // DecodeNode reads a document that has been parsed already. The spec's Source has name and root; the
 // caller sets Source.Dir.
 func DecodeNode(name string, root *Node) (*SandboxSpec, error) {
+	return decodeBy(NewDecoder(name), name, root)
+}
+
+// DecodeJoined is DecodeNode for a document that was made of several: its lists may be longer
+// than each of theirs.
+func DecodeJoined(name string, root *Node) (*SandboxSpec, error) {
 	d := NewDecoder(name)
+	d.Joined = true
+	return decodeBy(d, name, root)
+}
+
+func decodeBy(d decoder, name string, root *Node) (*SandboxSpec, error) {
 	s := &SandboxSpec{Source: Source{Name: name, Root: root}}
 	if root.Kind != Object {
 		d.Fail(root.Pos, "want an object with the fields of a spec, got "+root.Kind.String())

@@ -107,7 +107,7 @@ func (m *merger) merge() (*SandboxSpec, error) {
 	if len(m.problems) > 0 {
 		return nil, m.problems.one()
 	}
-	doc, err := DecodeNode(m.child.Source.Name, &m.root)
+	doc, err := DecodeJoined(m.child.Source.Name, &m.root)
 	if err != nil {
 		return nil, err
 	}

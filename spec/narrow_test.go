@@ -2,6 +2,7 @@ package spec
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -330,6 +331,36 @@ func TestPrivateInTheWorkingDirectory(t *testing.T) {
 		parent, child := decodeAt(t, c.parent), decodeAt(t, c.child)
 		if _, err := Chain([]*SandboxSpec{parent, child}, in); (err != nil) != c.refused {
 			t.Errorf("%s under %s: %v", c.child, c.parent, err)
+		}
+	}
+}
+
+// TestJoinedListsMayBeLonger: the bound is that of each document, not of what several make.
+func TestJoinedListsMayBeLonger(t *testing.T) {
+	hiding := func(dir string) string {
+		list := make([]string, 4000)
+		for i := range list {
+			list[i] = `"` + dir + strconv.Itoa(i) + `"`
+		}
+		return `{"filesystem":{"hide":[` + strings.Join(list, ",") + `]}}`
+	}
+	r, err := narrowed(t, hiding("/a/"), hiding("/b/"))
+	if err != nil || len(r.Hide) != 8000 {
+		t.Errorf("%d hidden: %v", len(r.Hide), err)
+	}
+}
+
+// TestToolsCoverThemselves: what a parent's list has a child may have, as it is written.
+func TestToolsCoverThemselves(t *testing.T) {
+	for _, tool := range []string{"Read", "Bash(git:*)", "Bash(x y)", "mcp__x__*", "*", "WebFetch(domain:a.b)", "Edit(/src/**)", "Read(~/x)"} {
+		list := `{"tools_allowed":["` + tool + `"]}`
+		one := []string{tool}
+		a, ok := ParseTool(tool)
+		if coveredBy(one, tool) != (ok && a.Covers(a)) {
+			t.Errorf("%s: %v", tool, coveredBy(one, tool))
+		}
+		if _, err := narrowed(t, list, list); err != nil {
+			t.Errorf("%s: %v", tool, err)
 		}
 	}
 }

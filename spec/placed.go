@@ -94,7 +94,7 @@ func (s *SandboxSpec) From(dir, home string) (*SandboxSpec, error) {
 			setField(root, fields[i].Field, n)
 		}
 	}
-	placed, err := DecodeNode(s.Source.Name, root)
+	placed, err := DecodeJoined(s.Source.Name, root)
 	if err != nil {
 		return nil, err
 	}

@@ -123,7 +123,7 @@ func (p *Parent) Document(there func(path string) bool) (*spec.SandboxSpec, erro
 	if asked == nil {
 		asked = &spec.Node{Kind: spec.Object}
 	}
-	s, err := spec.DecodeNode(ParentPath, asked)
+	s, err := spec.DecodeJoined(ParentPath, asked)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func (f *Found) fit(s *spec.SandboxSpec, project string) *spec.SandboxSpec {
 	longer.Items = slices.DeleteFunc(slices.Clone(list.Items), func(n *spec.Node) bool { return f.lacks(n.Text, project) })
 	longer.Items = append(longer.Items, texts("", f.Files).Value.Items...)
 	over := object(member("filesystem", object(member("write", &longer))))
-	made, err := spec.DecodeNode(s.Source.Name, laid(s.Node(), over))
+	made, err := spec.DecodeJoined(s.Source.Name, laid(s.Node(), over))
 	if err != nil { // what was added is absolute and plain
 		return s
 	}

@@ -128,7 +128,7 @@ func overlay(base *Row, row *ProfileRow, from string) (Row, error) {
 	if !row.Spec.Set {
 		return r, nil
 	}
-	merged, err := spec.DecodeNode(from, laid(base.Spec.Value.Node(), row.Spec.Value.Node()))
+	merged, err := spec.DecodeJoined(from, laid(base.Spec.Value.Node(), row.Spec.Value.Node()))
 	if err != nil {
 		return r, err
 	}

@@ -16,6 +16,9 @@ type Decoder struct {
 	// allowed.
 	Known func() []string
 	Err   *doc.Error
+	// Joined is set for a document that was made of several, whose lists may be longer than
+	// MaxItems.
+	Joined bool
 }
 
 // Rule returns what is wrong with a string, what was probably meant, and what would help; why is
@@ -170,7 +173,7 @@ const MaxItems = 4096
 // bounded reports whether a list or object of so many items, or other things, is no longer
 // than it may be.
 func (d *Decoder) bounded(n *doc.Node, length int, items string) bool {
-	if length <= MaxItems {
+	if length <= MaxItems || d.Joined {
 		return true
 	}
 	most := strconv.Itoa(MaxItems)
