@@ -33,7 +33,7 @@ var rooms = []room{
 	{"wrap", []string{"wrap/defaults", "internal/broker/wire", "internal/doc", "internal/view", "internal/reach", "internal/relay/wire", "spec", "landlock", "seccomp"}},
 	{"wrap/outer", []string{"internal/broker/wire", "internal/doc", "internal/view", "wrap", "wrap/defaults", "spec", "seccomp"}},
 	{"wrap/world", []string{"internal/doc", "internal/view", "wrap", "wrap/defaults", "spec"}}, // of tests alone
-	{"wrap/launch/cgroup", []string{"internal/read", "wrap", "spec"}},
+	{"wrap/launch/cgroup", []string{"internal/read", "internal/view", "wrap", "spec"}},
 	{"internal/outer", []string{"internal/doc", "internal/read", "wrap", "spec"}},
 	{"wrap/host", []string{"internal/doc", "internal/outer", "internal/read", "internal/view", "wrap/launch/cgroup", "wrap", "wrap/defaults", "spec", "landlock", "seccomp"}},
 	{"wrap/launch", []string{"internal/broker/wire", "internal/doc", "internal/relay/wire", "internal/outer", "internal/read", "internal/view", "wrap/launch/cgroup", "wrap", "spec", "landlock", "seccomp"}},

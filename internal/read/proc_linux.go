@@ -76,27 +76,3 @@ func Descriptor(fd int, name string) (n int, ok bool) {
 	n, err := strconv.Atoi(StatusLine(string(b), name))
 	return n, err == nil
 }
-
-// Mountinfo is the maximum size read of mountinfo, in bytes: on hosts with many containers it
-// has some thousands of lines.
-const Mountinfo = 16 << 20
-
-// Unescape decodes the octal escapes (such as \040) that the kernel writes for space, tab,
-// newline and backslash in the paths of mountinfo (proc_pid_mountinfo(5)).
-func Unescape(s string) string {
-	if strings.IndexByte(s, '\\') < 0 {
-		return s
-	}
-	b := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+3 < len(s) && isOctal(s[i+1]) && isOctal(s[i+2]) && isOctal(s[i+3]) {
-			b = append(b, (s[i+1]-'0')<<6|(s[i+2]-'0')<<3|(s[i+3]-'0'))
-			i += 3
-			continue
-		}
-		b = append(b, s[i])
-	}
-	return string(b)
-}
-
-func isOctal(c byte) bool { return c >= '0' && c <= '7' }

@@ -165,6 +165,23 @@ func TestUnescape(t *testing.T) {
 	}
 }
 
+func TestMounts(t *testing.T) {
+	for line, want := range map[string]Mount{
+		"36 35 98:0 /r /mnt/a\\040b\\134c rw,noatime shared:1 master:2 - ext3 /dev/root rw,errors=continue\n": {36, 35, "98:0", "/r", "/mnt/a b\\c", "rw,noatime", "ext3", "rw,errors=continue"},
+		"36 35 0:5 / /p ro - tmpfs tmpfs rw\n":     {36, 35, "0:5", "/", "/p", "ro", "tmpfs", "rw"},
+		"36 35 0:5 / /p rw - fuse.x my - dev ro\n": {36, 35, "0:5", "/", "/p", "rw", "fuse.x", "- dev ro"},
+	} {
+		if got := Mounts("broken\n" + line); !slices.Equal(got, []Mount{want}) {
+			t.Errorf("%q is %+v", line, got)
+		}
+	}
+	for _, line := range []string{"", "\n", "1 2 3", "36 35 0:5 / /p rw tmpfs tmpfs rw\n", "36 x 0:5 / /p rw - tmpfs tmpfs rw\n"} {
+		if got := Mounts(line); len(got) > 0 {
+			t.Errorf("%q is a mount", line)
+		}
+	}
+}
+
 func TestLinesOfAllLengths(t *testing.T) {
 	path := t.TempDir() + "/lines"
 	long := make([]byte, 50<<10)

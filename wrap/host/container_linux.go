@@ -13,7 +13,7 @@ import (
 // container.
 func container() wrap.Engine {
 	for _, e := range wrap.Engines() {
-		if unix.Faccessat(unix.AT_FDCWD, e.Mark, unix.F_OK, 0) == nil && inContainer(namespaceOf, mountinfo) {
+		if unix.Faccessat(unix.AT_FDCWD, e.Mark, unix.F_OK, 0) == nil && inContainer(namespaceOf, mountinfo()) {
 			return e
 		}
 	}
@@ -27,7 +27,7 @@ var initialNamespaces = [...]string{"pid:[4026531836]", "uts:[4026531838]", "ipc
 // inContainer tells a container from a machine that was made from a container image and still
 // has its marker file: such a machine has the initial namespaces, and its root is a whole
 // file system. If something cannot be read, the answer is that this is a container.
-func inContainer(namespace func(kind string) string, mounts func(each func(line []byte))) bool {
+func inContainer(namespace func(kind string) string, mounts []read.Mount) bool {
 	for _, own := range initialNamespaces {
 		kind := own[:len(own)-len(":[4026531836]")]
 		if namespace(kind) != own {
@@ -35,19 +35,15 @@ func inContainer(namespace func(kind string) string, mounts func(each func(line 
 		}
 	}
 	whole := false
-	mounts(func(line []byte) {
-		if m, on, ok := mountLine(string(line)); ok && m.Path == "/" {
-			whole = m.Type != "overlay" && on.root == "/"
+	for _, m := range mounts {
+		if m.Path == "/" {
+			whole = m.Type != "overlay" && m.Root == "/"
 		}
-	})
+	}
 	return !whole
 }
 
 func namespaceOf(kind string) string {
 	name, _ := os.Readlink("/proc/self/ns/" + kind)
 	return name
-}
-
-func mountinfo(each func(line []byte)) {
-	read.Lines("/proc/self/mountinfo", read.Mountinfo, each)
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"sbx/internal/read"
 	"strings"
 	"testing"
 )
@@ -40,11 +41,7 @@ func TestContained(t *testing.T) {
 			}
 			return ""
 		}
-		got := inContainer(namespace, func(each func([]byte)) {
-			for line := range strings.Lines(c.mounts) {
-				each([]byte(line))
-			}
-		})
+		got := inContainer(namespace, read.Mounts(c.mounts))
 		if got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}

@@ -12,18 +12,20 @@ import (
 
 // mounts reads the host's mounts and finds the removable ones.
 func (p *mountTable) mounts() {
-	p.lastAt, p.onDevice = make(map[string]int, 64), make(map[string][]int, 64)
-	read.Lines("/proc/self/mountinfo", read.Mountinfo, func(line []byte) {
-		m, on, ok := mountLine(string(line))
-		if !ok {
-			return
-		}
-		p.h.Mounts = append(p.h.Mounts, m)
-		p.lastAt[on.path] = len(p.entries)
-		p.onDevice[on.dev] = append(p.onDevice[on.dev], len(p.entries))
-		p.entries = append(p.entries, on)
-		p.noteMedia(m.Path, on.dev)
-	})
+	p.entries = mountinfo()
+	p.lastAt, p.onDevice = make(map[string]int, len(p.entries)), make(map[string][]int, len(p.entries))
+	for i, m := range p.entries {
+		p.h.Mounts = append(p.h.Mounts, wrap.MountPoint{Path: m.Path, Type: m.Type})
+		p.lastAt[m.Path] = i
+		p.onDevice[m.Device] = append(p.onDevice[m.Device], i)
+		p.noteMedia(m.Path, m.Device)
+	}
+}
+
+// mountinfo returns the mounts that this process has in view.
+func mountinfo() []read.Mount {
+	b, _ := read.Proc("/proc/self/mountinfo", read.MaxMountinfo)
+	return read.Mounts(string(b))
 }
 
 // noteMedia records a directory that is hidden because of a mount: /media and
@@ -42,39 +44,6 @@ func (p *mountTable) noteMedia(path, dev string) {
 	if hide != "" && !anyWithin(hide, p.h.Removable) {
 		p.h.Removable = append(p.h.Removable, hide)
 	}
-}
-
-// mountLine parses a line of mountinfo, proc_pid_mountinfo(5):
-//
-//	36 35 98:0 /root /mnt rw,noatime master:1 - ext3 /dev/root rw
-func mountLine(line string) (m wrap.MountPoint, on mountEntry, ok bool) {
-	rest := strings.TrimSuffix(line, "\n")
-	for i := 0; i < 6; i++ {
-		var word string
-		word, rest, ok = strings.Cut(rest, " ")
-		if !ok {
-			return m, on, false
-		}
-		switch i {
-		case 2:
-			on.dev = word
-		case 3:
-			on.root = read.Unescape(word)
-		case 4:
-			on.path = read.Unescape(word)
-		}
-	}
-	rest = " " + rest
-	i := strings.Index(rest, " - ")
-	if i < 0 {
-		return m, on, false
-	}
-	m.Path = on.path
-	m.Type, rest, _ = strings.Cut(rest[i+3:], " ")
-	if m.Type == "overlay" {
-		_, on.options, _ = strings.Cut(rest, " ")
-	}
-	return m, on, m.Path != ""
 }
 
 // removable reports whether a block device is removable: its disk says so, or is connected
@@ -116,14 +85,10 @@ func removableDevice(path string, depth int) bool {
 	return found
 }
 
-// mountEntry is one mount: the directory root of a file system is visible at path. options
-// are the file system's own options from mountinfo, recorded only for overlays.
-type mountEntry struct{ dev, root, path, options string }
-
 // mountTable is the host's mounts.
 type mountTable struct {
 	*prober
-	entries []mountEntry // in mountinfo's order
+	entries []read.Mount // in mountinfo's order
 	// lastAt is the index of the last entry at a path, onDevice of all entries of a device.
 	lastAt   map[string]int
 	onDevice map[string][]int
@@ -136,17 +101,17 @@ func (p *mountTable) otherPaths(path string) (list []string) {
 	if on == nil {
 		return nil
 	}
-	inside := on.inside(path)
-	for _, i := range p.onDevice[on.dev] {
+	inside := inFileSystem(on, path)
+	for _, i := range p.onDevice[on.Device] {
 		s := &p.entries[i]
 		at, was := "", path
 		switch {
 		case s == on:
 			continue
-		case within(inside, s.root):
-			at = joinRest(s.path, relative(inside, s.root))
-		case within(s.root, inside):
-			at, was = s.path, joinRest(path, relative(s.root, inside))
+		case within(inside, s.Root):
+			at = joinRest(s.Path, relative(inside, s.Root))
+		case within(s.Root, inside):
+			at, was = s.Path, joinRest(path, relative(s.Root, inside))
 			if within(p.r.Home, at) || within(p.r.WorkingDir.Real, at) {
 				continue // the caller works in at, so it is never hidden
 			}
@@ -164,7 +129,7 @@ func (p *mountTable) otherPathsOf(path string) []string {
 }
 
 // entryOf returns the mount on which path lies.
-func (p *mountTable) entryOf(path string) *mountEntry {
+func (p *mountTable) entryOf(path string) *read.Mount {
 	for ; ; path = parent(path) {
 		if i, ok := p.lastAt[path]; ok {
 			return &p.entries[i]
@@ -175,8 +140,8 @@ func (p *mountTable) entryOf(path string) *mountEntry {
 	}
 }
 
-// inside returns the path within the file system of the file visible at path.
-func (s *mountEntry) inside(path string) string { return joinRest(s.root, relative(path, s.path)) }
+// inFileSystem returns the path within the file system of m of the file visible at path.
+func inFileSystem(m *read.Mount, path string) string { return joinRest(m.Root, relative(path, m.Path)) }
 
 // sameFile reports whether two paths are the same file. They are not if another mount covers
 // one of them.

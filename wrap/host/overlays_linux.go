@@ -9,7 +9,7 @@ import (
 
 // overlayMount is an overlay of the host with the directories that it merges.
 type overlayMount struct {
-	*mountEntry
+	*read.Mount
 	layers []string
 }
 
@@ -21,16 +21,16 @@ func (p *mountTable) overlays() (list []overlayMount) {
 next:
 	for i := range p.entries {
 		s := &p.entries[i]
-		if s.options == "" || kindAt(s.path) != wrap.Dir {
+		if s.Type != "overlay" || kindAt(s.Path) != wrap.Dir {
 			continue
 		}
 		for j := range p.h.Secrets {
-			if f := &p.h.Secrets[j]; f.Kind == wrap.Dir && within(s.path, f.Real) {
+			if f := &p.h.Secrets[j]; f.Kind == wrap.Dir && within(s.Path, f.Real) {
 				continue next
 			}
 		}
-		o := overlayMount{mountEntry: s}
-		for _, dir := range layersOf(s.options) {
+		o := overlayMount{Mount: s}
+		for _, dir := range layersOf(s.Super) {
 			if real := resolve(dir).path; kindAt(real) == wrap.Dir {
 				o.layers = append(o.layers, real)
 			}
@@ -44,7 +44,7 @@ next:
 // lowerdir=/a:/b,upperdir=/c or, one by one, lowerdir+=/a. A backslash before a colon makes
 // the colon part of the name.
 func layersOf(options string) (dirs []string) {
-	for option := range strings.SplitSeq(strings.TrimSuffix(options, "\n"), ",") {
+	for option := range strings.SplitSeq(options, ",") {
 		key, value, _ := strings.Cut(option, "=")
 		switch strings.TrimSuffix(key, "+") {
 		case "lowerdir", "upperdir", "datadir":
@@ -81,22 +81,22 @@ func layersOf(options string) (dirs []string) {
 func (p *mountTable) throughOverlays(path string, overlays []overlayMount) (list []string) {
 	for i := range overlays {
 		o := &overlays[i]
-		on := p.entryOf(path) == o.mountEntry
+		on := p.entryOf(path) == o.Mount
 		for _, layer := range o.layers {
 			at := ""
 			switch {
 			case within(path, layer):
-				if inside := joinRest("/", relative(path, layer)); within(inside, o.root) {
-					at = joinRest(o.path, relative(inside, o.root))
+				if inside := joinRest("/", relative(path, layer)); within(inside, o.Root) {
+					at = joinRest(o.Path, relative(inside, o.Root))
 				}
 			case within(layer, path):
-				at = o.path
+				at = o.Path
 			case on:
-				at = joinRest(layer, relative(o.inside(path), "/"))
+				at = joinRest(layer, relative(inFileSystem(o.Mount, path), "/"))
 			}
 			switch {
 			case at == "", within(at, path), kindAt(at) == wrap.Absent:
-			case !on && p.entryOf(at) != o.mountEntry: // another mount covers it
+			case !on && p.entryOf(at) != o.Mount: // another mount covers it
 			case within(layer, path) && (within(p.r.Home, at) || within(p.r.WorkingDir.Real, at)):
 				// the caller works in at, so it is never hidden
 			default:

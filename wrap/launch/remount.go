@@ -2,7 +2,6 @@ package launch
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -10,38 +9,17 @@ import (
 	"sbx/internal/read"
 )
 
-// mountInfo is a mount of a mount namespace.
-type mountInfo struct {
-	id, parent int
-	path       string // as seen from the root of the process whose mountinfo was read
-	flags      uintptr
-}
-
 // mountOptions are the words for a mount's flags in mountinfo. Those about access times are
 // not changed and left out.
 var mountOptions = map[string]uintptr{"ro": unix.MS_RDONLY, "nosuid": unix.MS_NOSUID, "nodev": unix.MS_NODEV,
 	"noexec": unix.MS_NOEXEC, "nosymfollow": unix.MS_NOSYMFOLLOW}
 
-// parseMountinfo parses a mountinfo file, proc_pid_mountinfo(5).
-func parseMountinfo(text string) []mountInfo {
-	var all []mountInfo
-	for line := range strings.Lines(text) {
-		f := strings.SplitN(line, " ", 7)
-		if len(f) < 7 {
-			continue
-		}
-		id, err := strconv.Atoi(f[0])
-		parent, err2 := strconv.Atoi(f[1])
-		if err != nil || err2 != nil {
-			continue
-		}
-		m := mountInfo{id: id, parent: parent, path: read.Unescape(f[4])}
-		for word := range strings.SplitSeq(f[5], ",") {
-			m.flags |= mountOptions[word]
-		}
-		all = append(all, m)
+// flagsOf returns the flags of a mount that a remount must name to keep them.
+func flagsOf(m *read.Mount) (flags uintptr) {
+	for word := range strings.SplitSeq(m.Options, ",") {
+		flags |= mountOptions[word]
 	}
-	return all
+	return flags
 }
 
 // mountsLacking returns, deepest first, the mounts of the tree at top that lack a flag in
@@ -51,14 +29,14 @@ func parseMountinfo(text string) []mountInfo {
 // in the rest of it: a path that leads there continues in the covering mount, whatever
 // directories are moved. A mount in a directory that is covered is included: it becomes
 // reachable if it, or a directory on the way to it, is moved.
-func mountsLacking(all []mountInfo, top int, set uintptr, beneath bool) (list []mountInfo, found bool) {
+func mountsLacking(all []read.Mount, top int, set uintptr, beneath bool) (list []read.Mount, found bool) {
 	byID, on := make(map[int]int, len(all)), make(map[int][]int, len(all))
 	for i := range all {
-		byID[all[i].id] = i
+		byID[all[i].ID] = i
 	}
 	for i := range all {
-		if all[i].parent != all[i].id {
-			on[all[i].parent] = append(on[all[i].parent], i)
+		if all[i].Parent != all[i].ID {
+			on[all[i].Parent] = append(on[all[i].Parent], i)
 		}
 	}
 	first, found := byID[top]
@@ -68,14 +46,14 @@ func mountsLacking(all []mountInfo, top int, set uintptr, beneath bool) (list []
 	tree := []int{first} // a mount precedes the mounts on it
 	for k := 0; k < len(tree); k++ {
 		m := &all[tree[k]]
-		next := on[m.id]
+		next := on[m.ID]
 		over := -1
 		for _, i := range next {
-			if m.id != top && all[i].path == m.path { // paths start in top's root directory rather than lead into it
+			if m.ID != top && all[i].Path == m.Path { // paths start in top's root directory rather than lead into it
 				over = i
 			}
 		}
-		if over < 0 && m.flags&set != set {
+		if over < 0 && flagsOf(m)&set != set {
 			list = append(list, *m)
 		}
 		if over >= 0 {

@@ -50,33 +50,33 @@ func (s *script) remount(rep *report) error {
 // previous round.
 func (r *remounting) nextCalls(pid, tree int, set uintptr, beneath bool, last unix.Errno) (steps []Step, done bool, e unix.Errno) {
 	r.close()
-	text, ok := read.Proc("/proc/"+strconv.Itoa(pid)+"/mountinfo", read.Mountinfo)
-	all, top := parseMountinfo(string(text)), mountOf(tree)
+	text, ok := read.Proc("/proc/"+strconv.Itoa(pid)+"/mountinfo", read.MaxMountinfo)
+	all, top := read.Mounts(string(text)), mountOf(tree)
 	list, found := mountsLacking(all, top, set, beneath)
 	if !ok || !found {
 		return nil, true, unix.EOPNOTSUPP
 	}
-	at := all[slices.IndexFunc(all, func(m mountInfo) bool { return m.id == top })].path
+	at := all[slices.IndexFunc(all, func(m read.Mount) bool { return m.ID == top })].Path
 	left := 0
 	r.lackingPath = ""
 	for i := range list {
 		m := &list[i]
 		fd, err := tree, unix.Errno(0)
-		if m.id != top && len(r.opened) < remountsAtOnce {
-			rel := strings.TrimLeft(strings.TrimPrefix(m.path, at), "/")
-			if fd, err = openMount(tree, rel, m.id); err == unix.EACCES && r.bound && isBarred(tree, rel) {
+		if m.ID != top && len(r.opened) < remountsAtOnce {
+			rel := strings.TrimLeft(strings.TrimPrefix(m.Path, at), "/")
+			if fd, err = openMount(tree, rel, m.ID); err == unix.EACCES && r.bound && isBarred(tree, rel) {
 				continue
 			}
 			if err == 0 {
 				r.opened = append(r.opened, fd)
 			}
-		} else if m.id != top {
+		} else if m.ID != top {
 			err = unix.EAGAIN // in a later round
 		}
 		left++
-		r.lackingPath = m.path
+		r.lackingPath = m.Path
 		if err == 0 {
-			steps = append(steps, remountStep(strconv.Itoa(fd), m.flags|set))
+			steps = append(steps, remountStep(strconv.Itoa(fd), flagsOf(m)|set))
 		}
 	}
 	if r.idleLooks++; left < r.lastCount || r.lastCount == 0 {

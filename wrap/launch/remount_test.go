@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
 )
 
 // Which mounts of a tree lack a flag, deepest first.
@@ -31,10 +33,10 @@ func TestLacking(t *testing.T) {
 		{"not there", "", 7, false, "nothing"},
 		{"broken lines", "x\n21 20\n22 twenty 0:2 / /a rw - tmpfs none rw\n21 20 0:2 / /b rw - tmpfs none rw", 20, false, "/b /"},
 	} {
-		list, found := mountsLacking(parseMountinfo(head+row.lines), row.top, unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, !row.one)
+		list, found := mountsLacking(read.Mounts(head+row.lines), row.top, unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, !row.one)
 		var got []string
 		for _, m := range list {
-			got = append(got, m.path)
+			got = append(got, m.Path)
 		}
 		if !found {
 			got = []string{"nothing"}
@@ -47,11 +49,11 @@ func TestLacking(t *testing.T) {
 
 // A mount keeps its flags: the call would clear those that it does not name.
 func TestRemountKeepsFlags(t *testing.T) {
-	all := parseMountinfo("20 1 0:1 / / ro,nosuid,noexec,nosymfollow,noatime,nodiratime - ext4 /dev/root rw\n")
-	if len(all) != 1 || all[0].flags != unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NOEXEC|unix.MS_NOSYMFOLLOW {
+	all := read.Mounts("20 1 0:1 / / ro,nosuid,noexec,nosymfollow,noatime,nodiratime - ext4 /dev/root rw\n")
+	if len(all) != 1 || flagsOf(&all[0]) != unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NOEXEC|unix.MS_NOSYMFOLLOW {
 		t.Fatalf("%+v", all)
 	}
-	s := remountStep("7", all[0].flags|unix.MS_NODEV)
+	s := remountStep("7", flagsOf(&all[0])|unix.MS_NODEV)
 	want := uintptr(unix.MS_REMOUNT | unix.MS_BIND | unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC | unix.MS_NOSYMFOLLOW)
 	if s.Args[1].Text != "7" || s.Args[3].Num != want {
 		t.Errorf("%v", s)

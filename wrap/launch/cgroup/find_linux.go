@@ -59,9 +59,8 @@ type finder struct {
 }
 
 func newFinder(want Want) *finder {
-	own := readText("/proc/self/cgroup")
-	mounts := readText("/proc/self/mountinfo")
-	return &finder{layout: parse(own, mounts), want: want, ours: ours}
+	mounts := read.Mounts(readText("/proc/self/mountinfo"))
+	return &finder{layout: parse(readText("/proc/self/cgroup"), mounts), want: want, ours: ours}
 }
 
 func (f *finder) find() [wrap.Controllers]wrap.GroupHost {

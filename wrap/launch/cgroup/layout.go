@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sbx/internal/read"
+	"sbx/internal/view"
 	"sbx/wrap"
 )
 
@@ -26,8 +27,8 @@ type layout struct {
 	v2 hierarchy
 }
 
-// parse reads /proc/self/cgroup and /proc/self/mountinfo.
-func parse(cgroup, mountinfo string) layout {
+// parse reads /proc/self/cgroup.
+func parse(cgroup string, mounts []read.Mount) layout {
 	var l layout
 	for line := range strings.Lines(cgroup) {
 		_, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
@@ -36,13 +37,13 @@ func parse(cgroup, mountinfo string) layout {
 			continue
 		}
 		if list == "" {
-			l.v2 = find(mountinfo, "cgroup2", "", path)
+			l.v2 = find(mounts, "cgroup2", "", path)
 			continue
 		}
 		for name := range strings.SplitSeq(list, ",") {
 			for c := range wrap.Controller(wrap.Controllers) {
 				if c.String() == name {
-					l.v1[c] = find(mountinfo, "cgroup", name, path)
+					l.v1[c] = find(mounts, "cgroup", name, path)
 				}
 			}
 		}
@@ -50,29 +51,20 @@ func parse(cgroup, mountinfo string) layout {
 	return l
 }
 
-// find returns the mount of a hierarchy and a group's directory in it. The fields of a line
-// are those of proc(5), "/proc/pid/mountinfo".
-func find(mountinfo, fstype, controller, path string) hierarchy {
+// find returns the mount of a hierarchy and a group's directory in it.
+func find(mounts []read.Mount, fstype, controller, path string) hierarchy {
 	p := hierarchy{version: 1}
 	if fstype == "cgroup2" {
 		p.version = 2
 	}
-	for line := range strings.Lines(mountinfo) {
-		before, after, ok := strings.Cut(line, " - ")
-		f, g := strings.Fields(before), strings.Fields(after)
-		if !ok || len(f) < 6 || len(g) < 3 || g[0] != fstype {
+	for _, m := range mounts {
+		if m.Type != fstype || !view.Within(m.Path, top) ||
+			controller != "" && !slices.Contains(strings.Split(m.Super, ","), controller) {
 			continue
 		}
-		if controller != "" && !slices.Contains(strings.Split(g[2], ","), controller) {
-			continue
-		}
-		at := read.Unescape(f[4])
-		if at != top && !strings.HasPrefix(at, top+"/") {
-			continue
-		}
-		p.mount = at
-		if own, ok := beneath(path, read.Unescape(f[3])); ok {
-			p.own = at + own
+		p.mount = m.Path
+		if own, ok := beneath(path, m.Root); ok {
+			p.own = m.Path + own
 			return p
 		}
 	}
@@ -86,12 +78,8 @@ func beneath(path, root string) (string, bool) {
 	if path == "/.." || strings.HasPrefix(path, "/../") {
 		return "", false
 	}
-	if root != "/" {
-		rest, ok := strings.CutPrefix(path, root)
-		if !ok || rest != "" && rest[0] != '/' {
-			return "", false
-		}
-		path = rest
+	if !view.Within(path, root) {
+		return "", false
 	}
-	return strings.TrimRight(path, "/"), true
+	return strings.TrimRight(path[len(strings.TrimRight(root, "/")):], "/"), true
 }

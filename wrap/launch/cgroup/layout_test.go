@@ -3,6 +3,7 @@ package cgroup
 import (
 	"testing"
 
+	"sbx/internal/read"
 	"sbx/wrap"
 )
 
@@ -33,7 +34,7 @@ func TestParse(t *testing.T) {
 		"other part": {"0::/docker/12\n", "31 23 0:28 /docker/1 /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", "", "", "", "", ""},
 		"escaped":    {"0::/a\n", "31 23 0:28 / /sys/fs/cgroup/with\\040space rw - cgroup2 cgroup2 rw\n", "", "", "", "", "/sys/fs/cgroup/with space/a"},
 	} {
-		l := parse(c.cgroup, c.mounts)
+		l := parse(c.cgroup, read.Mounts(c.mounts))
 		for what, p := range map[string][2]string{"memory": {l.v1[wrap.Memory].own, c.memory}, "cpu": {l.v1[wrap.CPU].own, c.cpu},
 			"cpuacct": {l.v1[wrap.CPUAcct].own, c.acct}, "pids": {l.v1[wrap.PIDs].own, c.pids2}, "version 2": {l.v2.own, c.version2}} {
 			if p[0] != p[1] {
