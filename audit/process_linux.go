@@ -1,13 +1,13 @@
 package audit
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
 
-	"golang.org/x/sys/unix"
-	"sbx/internal/dirs"
+	"sbx/internal/read"
 	"sbx/spec"
+
+	"golang.org/x/sys/unix"
 )
 
 // Process identifies a process for ever. Its pid alone does not, as the kernel uses pids again;
@@ -21,36 +21,49 @@ type Process struct {
 
 // Self describes the calling process. Fields that /proc does not show are absent.
 func Self() Process {
-	p := Process{PID: unix.Getpid()}
-	var buf [1024]byte
-	if n := readInto("/proc/self/stat", buf[:]); n > 0 {
-		_, p.Start = parseStat(buf[:n])
+	_, start := stateOf("self")
+	return Process{unix.Getpid(), start, bootID(), pidNamespace()}
+}
+
+// ProcessOf describes a process in the caller's pid namespace. Fields that /proc does not show are
+// absent.
+func ProcessOf(pid int) Process {
+	_, start := stateOf(strconv.Itoa(pid))
+	return Process{pid, start, bootID(), pidNamespace()}
+}
+
+// Runs reports whether the process certainly runs.
+func (p Process) Runs() bool { return p.life(Self()) == lifeRuns }
+
+// Gone reports whether the process has certainly ended. For a process in another pid namespace
+// both Runs and Gone are false.
+func (p Process) Gone() bool { return p.life(Self()) == lifeEnded }
+
+// Supervisor returns the supervisor's process by the record.
+func (v View) Supervisor() Process {
+	return Process{
+		PID:       int(Whole(v.Node.Get("pid")).Value),
+		Start:     Whole(v.Node.Get("pid_start")),
+		Namespace: Whole(v.Node.Get("pid_namespace")),
+		BootID:    Text(v.Node.Get("boot_id")),
 	}
-	p.BootID = bootID()
-	p.Namespace = pidNamespace()
-	return p
 }
 
 // CallerOf returns the process of a thread and the name of that process: the first 15 bytes of
 // its program's name, unless it has chosen another. Names of its threads do not count. If the
 // process is gone the name is "".
 func CallerOf(tid int) (pid int, program string) {
-	var buf [256]byte
-	n := readInto("/proc/"+strconv.Itoa(tid)+"/status", buf[:])
-	_, rest, _ := bytes.Cut(buf[:n], []byte("\nTgid:\t")) // a newline in the name above is escaped
-	digits, _, _ := bytes.Cut(rest, []byte{'\n'})
-	pid, err := strconv.Atoi(string(digits))
+	pid, err := strconv.Atoi(read.StatusLine(read.Status(strconv.Itoa(tid)), "Tgid:")) // a newline in the name above is escaped
 	if err != nil {
 		return tid, ""
 	}
-	n = readInto("/proc/"+strconv.Itoa(pid)+"/comm", buf[:])
-	return pid, string(bytes.TrimSuffix(buf[:n], []byte{'\n'}))
+	comm, _ := read.Proc("/proc/"+strconv.Itoa(pid)+"/comm", 256)
+	return pid, strings.TrimSuffix(string(comm), "\n")
 }
 
 func bootID() string {
-	var buf [64]byte
-	n := readInto("/proc/sys/kernel/random/boot_id", buf[:])
-	return string(bytes.TrimSpace(buf[:n]))
+	b, _ := read.Proc("/proc/sys/kernel/random/boot_id", 64)
+	return strings.TrimSpace(string(b))
 }
 
 func pidNamespace() spec.Opt[int64] {
@@ -61,22 +74,15 @@ func pidNamespace() spec.Opt[int64] {
 	return spec.Some(int64(st.Ino))
 }
 
-// parseStat reads the state and the start time from /proc/PID/stat. The
-// command's name stands in parentheses and may itself hold any of them.
-func parseStat(b []byte) (state byte, start spec.Opt[int64]) {
-	i := bytes.LastIndexByte(b, ')')
-	if i < 0 || i+2 >= len(b) {
-		return 0, start
+// stateOf returns the state and the start time of a process from /proc/PID/stat; "" if it is not
+// there.
+func stateOf(process string) (state string, start spec.Opt[int64]) {
+	f := read.StatFields(process)
+	if len(f) <= read.StatStart {
+		return "", start
 	}
-	f := strings.Fields(string(b[i+2:])) // f[0] is field 3
-	if len(f) < 20 || len(f[0]) != 1 {
-		return 0, start
-	}
-	n, err := strconv.ParseInt(f[19], 10, 64)
-	if err != nil {
-		return 0, start
-	}
-	return f[0][0], spec.Some(n)
+	n, err := strconv.ParseInt(f[read.StatStart], 10, 64)
+	return f[read.StatState], spec.Opt[int64]{Value: n, Set: err == nil}
 }
 
 // life is whether a process still runs.
@@ -98,35 +104,13 @@ func (p Process) life(self Process) life {
 	case p.PID <= 0 || !p.Start.Set || p.Namespace != self.Namespace:
 		return lifeUnknown
 	}
-	var buf [1024]byte
-	n := readInto("/proc/"+strconv.Itoa(p.PID)+"/stat", buf[:])
-	if n <= 0 {
-		// A /proc with hidepid hides processes that still run.
-		if unix.Kill(p.PID, 0) == unix.ESRCH {
-			return lifeEnded
-		}
-		return lifeUnknown
-	}
-	state, start := parseStat(buf[:n])
-	switch {
+	switch state, start := stateOf(strconv.Itoa(p.PID)); {
+	case state == "" && unix.Kill(p.PID, 0) == unix.ESRCH: // a /proc with hidepid hides processes that still run
+		return lifeEnded
 	case !start.Set:
 		return lifeUnknown
-	case start != p.Start, state == 'Z', state == 'X':
+	case start != p.Start, state == "Z", state == "X":
 		return lifeEnded
 	}
 	return lifeRuns
-}
-
-// readInto reads the beginning of a file and returns the length, 0 on an error.
-func readInto(path string, buf []byte) int {
-	fd, err := dirs.Open(unix.AT_FDCWD, path, unix.O_RDONLY, 0)
-	if err != nil {
-		return 0
-	}
-	defer dirs.Close(fd)
-	n, err := dirs.ReadFull(fd, buf)
-	if err != nil {
-		return 0
-	}
-	return n
 }

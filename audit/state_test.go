@@ -30,10 +30,9 @@ func TestLife(t *testing.T) {
 	defer zombie.Wait()
 	var zp Process
 	for range 200 {
-		b, _ := os.ReadFile("/proc/" + strconv.Itoa(zombie.Process.Pid) + "/stat")
-		st, start := parseStat(b)
+		st, start := stateOf(strconv.Itoa(zombie.Process.Pid))
 		zp = Process{zombie.Process.Pid, start, self.BootID, self.Namespace}
-		if st == 'Z' {
+		if st == "Z" {
 			break
 		}
 		time.Sleep(5 * time.Millisecond)
@@ -58,24 +57,6 @@ func TestLife(t *testing.T) {
 	} {
 		if got := c.p.life(self); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
-		}
-	}
-}
-
-func TestParseStat(t *testing.T) {
-	rest := " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 777 20"
-	for _, c := range []struct {
-		in    string
-		state byte
-		start int64
-	}{
-		{"1 (sh)" + rest, 'S', 777},
-		{"1 (a) R 1 (b)" + rest, 'S', 777},
-		{"1 (a\n))" + rest, 'S', 777},
-		{"", 0, 0}, {"1 (sh)", 0, 0}, {"1 (sh) S 1", 0, 0}, {"1 (sh) SS" + rest[2:], 0, 0},
-	} {
-		if state, start := parseStat([]byte(c.in)); state != c.state || start.Value != c.start {
-			t.Errorf("%q: %c %v", c.in, state, start)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package read
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 )
@@ -18,17 +19,22 @@ const (
 	StatGroup      = 2
 	StatForeground = 5 // the foreground process group of its terminal; -1 for none
 	StatFlags      = 6 // PF_ of linux/sched.h
+	StatStart      = 19
 )
 
 // Stat returns a field of /proc/PID/stat, or "". process is a pid or "self".
 func Stat(process string, field int) string {
-	b, _ := Proc("/proc/"+process+"/stat", statMax)
-	stat := string(b)
-	f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:]) // the program name may contain ')'
+	f := StatFields(process)
 	if len(f) <= field {
 		return ""
 	}
 	return f[field]
+}
+
+// StatFields returns the fields of /proc/PID/stat, beginning with StatState.
+func StatFields(process string) []string {
+	b, _ := Proc("/proc/"+process+"/stat", statMax)
+	return strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:])) // the program name may contain ')'
 }
 
 // Status returns the contents of /proc/PID/status, or "".

@@ -1,6 +1,7 @@
 package cgroup
 
 import (
+	"sbx/internal/read"
 	"strconv"
 	"strings"
 
@@ -30,15 +31,14 @@ func namespace() string {
 	return strconv.FormatUint(st.Ino, 10)
 }
 
-// started returns a process's start time, field 22 of /proc/pid/stat; "" if there is no such
+// started returns a process's start time; "" if there is no such
 // process or it is a zombie.
 func started(pid int) string {
-	stat := readText("/proc/" + strconv.Itoa(pid) + "/stat")
-	f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:]) // f[0] is field 3
-	if len(f) < 20 || f[0] == "Z" || f[0] == "X" {
+	f := read.StatFields(strconv.Itoa(pid))
+	if len(f) <= read.StatStart || f[read.StatState] == "Z" || f[read.StatState] == "X" {
 		return ""
 	}
-	return f[19]
+	return f[read.StatStart]
 }
 
 // isAbandoned reports whether a group's supervisor is gone. The answer is no if that is
