@@ -25,13 +25,23 @@ func Close(fd int) { _ = unix.Close(fd) }
 // OpenReal opens an absolute path whose symbolic links are already resolved, and fails if
 // one has been put into the path since.
 func OpenReal(path string, flags int) (int, error) {
-	how := unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC | unix.O_NOFOLLOW), Resolve: unix.RESOLVE_NO_SYMLINKS}
+	return openUnlinked(unix.AT_FDCWD, path, flags, 0)
+}
+
+// OpenAcross is OpenBeneath, but enters other mounts. Without openat2 only the last component
+// of rel is known not to be a symbolic link.
+func OpenAcross(dir int, rel string, flags int) (int, error) {
+	return openUnlinked(dir, rel, flags, unix.RESOLVE_BENEATH|unix.RESOLVE_NO_MAGICLINKS)
+}
+
+func openUnlinked(dir int, path string, flags int, resolve uint64) (int, error) {
+	how := unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC | unix.O_NOFOLLOW), Resolve: unix.RESOLVE_NO_SYMLINKS | resolve}
 	for {
-		fd, err := unix.Openat2(unix.AT_FDCWD, path, &how)
+		fd, err := unix.Openat2(dir, path, &how)
 		switch err {
 		case unix.EINTR:
-		case unix.ENOSYS, unix.EPERM: // a syscall filter around sbx
-			return Open(unix.AT_FDCWD, path, flags|unix.O_NOFOLLOW, 0)
+		case unix.ENOSYS, unix.EPERM: // before Linux 5.6, or a syscall filter around sbx
+			return Open(dir, path, flags|unix.O_NOFOLLOW, 0)
 		default:
 			return fd, err
 		}

@@ -35,7 +35,7 @@ var rooms = []room{
 	{"wrap/world", []string{"internal/doc", "internal/view", "wrap", "wrap/defaults", "spec"}}, // of tests alone
 	{"wrap/launch/cgroup", []string{"internal/read", "internal/view", "wrap", "spec"}},
 	{"internal/outer", []string{"internal/doc", "internal/read", "wrap", "spec"}},
-	{"wrap/host", []string{"internal/doc", "internal/outer", "internal/read", "internal/view", "wrap/launch/cgroup", "wrap", "wrap/defaults", "spec", "landlock", "seccomp"}},
+	{"wrap/host", []string{"internal/dirs", "internal/doc", "internal/outer", "internal/read", "internal/view", "wrap/launch/cgroup", "wrap", "wrap/defaults", "spec", "landlock", "seccomp"}},
 	{"wrap/launch", []string{"internal/broker/wire", "internal/doc", "internal/relay/wire", "internal/outer", "internal/read", "internal/view", "wrap/launch/cgroup", "wrap", "spec", "landlock", "seccomp"}},
 	{"audit", []string{"internal/dirs", "internal/doc", "internal/read", "internal/sys", "internal/reach", "internal/relay/wire", "audit/agent", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
 	{"audit/agent", []string{"internal/doc", "spec"}},

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/audit/listen"
+	"sbx/internal/dirs"
 	"sbx/internal/read"
 	"sbx/internal/view"
 	"sbx/wrap"
@@ -41,17 +42,16 @@ func (x *Started) openLayers() {
 		return
 	}
 	for _, w := range x.Plan.Written() {
-		fd, st := openBeneath(scratch, w.Upper)
+		fd, st := openLayer(scratch, w.Upper)
 		if fd >= 0 {
 			x.layers = append(x.layers, layer{w.Dir, fd, st.Mtim, w.Hides})
 		}
 	}
 }
 
-// openBeneath opens a directory without following a link; fd is -1 if that fails.
-func openBeneath(dir int, name string) (fd int, st unix.Stat_t) {
-	fd, err := unix.Openat2(dir, name, &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NONBLOCK,
-		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS})
+// openLayer opens a directory without following a link; fd is -1 if that fails.
+func openLayer(dir int, name string) (fd int, st unix.Stat_t) {
+	fd, err := dirs.OpenAcross(dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK)
 	if err != nil || unix.Fstat(fd, &st) != nil {
 		return -1, st
 	}
@@ -177,7 +177,7 @@ func (l *learner) compare(fd int, dir string, before unix.Timespec) {
 			came = true
 			news++
 		case kind == unix.S_IFDIR && host.Mode&unix.S_IFMT == unix.S_IFDIR:
-			if sub, inside := openBeneath(fd, name); sub >= 0 {
+			if sub, inside := openLayer(fd, name); sub >= 0 {
 				l.compare(sub, path, l.mtime(path, &host, &inside))
 				unix.Close(sub)
 			} else {
@@ -203,7 +203,7 @@ func (l *learner) fresh(fd int, name, path string, kind uint32) (cached bool) {
 	within := func(cache string) bool { return view.Within(path, cache) }
 	leads := func(cache string) bool { return view.Within(cache, path) }
 	if kind == unix.S_IFDIR && !slices.ContainsFunc(l.caches, within) && slices.ContainsFunc(l.caches, leads) {
-		if sub, _ := openBeneath(fd, name); sub >= 0 {
+		if sub, _ := openLayer(fd, name); sub >= 0 {
 			defer unix.Close(sub)
 			first := len(l.found)
 			if names, _ := l.names(sub); l.freshIn(sub, names, path) {

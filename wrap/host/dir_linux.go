@@ -18,8 +18,7 @@ func openDir(dir int, name string) (fd int, readable bool, err error) {
 }
 
 // openAt is openDir for an absolute path. plain reports that the path contains no symlink, so
-// that
-// it is the directory's real path; older kernels cannot report this.
+// that it is the directory's real path; older kernels cannot report this.
 func openAt(path string) (fd int, readable, plain bool, err error) {
 	how := unix.OpenHow{Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NONBLOCK,
 		Resolve: unix.RESOLVE_NO_SYMLINKS}
@@ -31,26 +30,11 @@ func openAt(path string) (fd int, readable, plain bool, err error) {
 	return fd, readable, false, err
 }
 
-// beneathFlags keep a path that the workspace may have arranged within the directory from
-// which it counts, without symlinks.
-const beneathFlags = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS
-
-// openBeneath opens the directory rel under dir, or an absolute rel, and follows no symlink
-// on the way. Before Linux 5.6 this holds only for the last name: a program that replaces a
-// directory above by a symlink at that moment can lead the search elsewhere. The search
-// then finds more, and protects nothing less.
-func openBeneath(dir int, rel string) (int, error) {
-	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOFOLLOW
-	how := unix.OpenHow{Flags: flags, Resolve: beneathFlags}
-	if rel[0] == '/' {
-		how.Resolve &^= unix.RESOLVE_BENEATH
-	}
-	fd, err := unix.Openat2(dir, rel, &how)
-	if err == unix.ENOSYS || err == unix.EPERM {
-		return unix.Openat(dir, rel, flags, 0)
-	}
-	return fd, err
-}
+// listing are the flags by which the search opens directories. Before Linux 5.6 only the last
+// name of a path is known not to be a symlink: a program that replaces a directory above by
+// one at that moment can lead the search elsewhere. The search then finds more, and protects
+// nothing less.
+const listing = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NONBLOCK
 
 // kindIn returns the kind of a name in dir without following symlinks. It uses the type
 // from the directory entry if there is one.

@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/dirs"
 	"sbx/internal/read"
 	"sbx/spec"
 	"sbx/wrap"
@@ -57,7 +58,7 @@ type nameSearch struct {
 }
 
 func (s *nameSearch) run() {
-	root, err := openBeneath(unix.AT_FDCWD, s.dir)
+	root, err := dirs.OpenReal(s.dir, listing)
 	if err != nil {
 		s.why = s.dir + " could not be read: " + err.Error()
 		return
@@ -79,7 +80,7 @@ func (s *nameSearch) readDir(rel string) {
 	fd := s.root
 	if rel != "" {
 		var err error
-		if fd, err = openBeneath(s.root, rel); err != nil {
+		if fd, err = dirs.OpenAcross(s.root, rel, listing); err != nil {
 			if err != unix.ENOENT && err != unix.ELOOP && err != unix.ENOTDIR {
 				s.why = join(s.dir, rel) + " could not be read: " + err.Error()
 			}

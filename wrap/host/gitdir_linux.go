@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/dirs"
 	"sbx/wrap"
 	"sbx/wrap/defaults"
 )
@@ -40,7 +41,7 @@ func (l *gitDirNames) add(fd int, name []byte, dtype byte) {
 // readGitDir reads the names of a git directory.
 func (s *gitSearch) readGitDir(dir string) (l gitDirNames, ok bool) {
 	l.dir = dir
-	fd, err := openBeneath(unix.AT_FDCWD, dir)
+	fd, err := dirs.OpenReal(dir, listing)
 	if err != nil {
 		return l, false
 	}

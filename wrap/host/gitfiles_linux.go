@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/dirs"
 	"sbx/internal/read"
 	"sbx/wrap"
 )
@@ -144,7 +145,7 @@ var hookNames = [...]string{
 // protectHooks protects the targets of symlinks in a directory of hooks, and the files that
 // hook scripts run from the directory top.
 func (s *gitSearch) protectHooks(dir, top string) {
-	fd, err := openBeneath(unix.AT_FDCWD, dir)
+	fd, err := dirs.OpenReal(dir, listing)
 	if err != nil {
 		return
 	}

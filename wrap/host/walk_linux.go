@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/dirs"
 	"sbx/wrap"
 	"sbx/wrap/defaults"
 )
@@ -13,7 +14,7 @@ import (
 // walk searches a writable tree for repositories, the nearest first. Directories of
 // dependencies come last, so that a search that reaches its limit leaves those out.
 func (s *gitSearch) walk(tree string) {
-	root, err := openBeneath(unix.AT_FDCWD, tree)
+	root, err := dirs.OpenReal(tree, listing)
 	if err != nil {
 		s.noteCut(tree + " could not be read")
 		return
@@ -66,7 +67,7 @@ func (w *walker) visit(b pendingDir) {
 	fd := w.root
 	if b.rel != "" {
 		var err error
-		if fd, err = openBeneath(w.root, b.rel); err != nil {
+		if fd, err = dirs.OpenAcross(w.root, b.rel, listing); err != nil {
 			if err != unix.ENOENT && err != unix.ELOOP && err != unix.ENOTDIR {
 				s.noteCut(join(w.tree, b.rel) + " could not be read")
 			}
@@ -179,7 +180,7 @@ func (s *gitSearch) walkModules(dir string) {
 		}
 		b := next[0]
 		next = next[1:]
-		fd, err := openBeneath(unix.AT_FDCWD, b.rel)
+		fd, err := dirs.OpenReal(b.rel, listing)
 		if err != nil {
 			if err != unix.ENOENT {
 				s.noteCut(b.rel + " could not be read")

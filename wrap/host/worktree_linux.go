@@ -3,6 +3,7 @@ package host
 import (
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/dirs"
 	"sbx/internal/read"
 	"sbx/wrap"
 )
@@ -68,7 +69,7 @@ func (s *gitSearch) worktrees(repo *wrap.Repository, here bool) {
 		return
 	}
 	dir := join(repo.Common, "worktrees")
-	fd, err := openBeneath(unix.AT_FDCWD, dir)
+	fd, err := dirs.OpenReal(dir, listing)
 	if err != nil {
 		return
 	}

@@ -92,11 +92,8 @@ func resident(pid int) int64 {
 // proportional is a process's memory with shared pages divided among the sharing processes.
 func proportional(pid int) int64 {
 	b, _ := read.Proc("/proc/"+strconv.Itoa(pid)+"/smaps_rollup", 1<<14)
-	for line := range strings.Lines(string(b)) {
-		if v, ok := strings.CutPrefix(line, "Pss:"); ok {
-			n, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(v), "kB")), 10, 64)
-			return n << 10
-		}
+	if n, err := strconv.ParseInt(strings.TrimSuffix(read.StatusLine(string(b), "Pss:"), " kB"), 10, 64); err == nil {
+		return n << 10
 	}
 	return resident(pid)
 }
