@@ -1,13 +1,13 @@
 package spec
 
-import "strings"
+import "sbx/internal/view"
 
 // Outside returns the host path that is visible at inside, a clean absolute path in the
 // sandbox. mapped tells that a mount or the job layout shows a different path there.
 func (r *Resolved) Outside(inside string) (host string, mapped bool) {
 	best, source := "", ""
 	take := func(target, from string) {
-		if from != "" && len(target) > len(best) && (inside == target || strings.HasPrefix(inside, target+"/")) {
+		if from != "" && len(target) > len(best) && under(inside, target) {
 			best, source = target, from
 		}
 	}
@@ -21,5 +21,6 @@ func (r *Resolved) Outside(inside string) (host string, mapped bool) {
 	if best == "" {
 		return inside, false
 	}
-	return source + inside[len(best):], true
+	rel, _ := view.Relative(inside, best)
+	return view.Join(source, rel), true
 }

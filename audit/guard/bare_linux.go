@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/internal/dirs"
+	"sbx/internal/view"
 )
 
 // bare notes which names a directory has that make git take it for a repository
@@ -47,11 +48,11 @@ func (b *bare) all() bool { return b.head && (b.commondir || b.objects && b.refs
 // files, people work in it, and git would read the configuration there: bare moves away the
 // names that make it a repository.
 func (w *walk) bare(t *tree, fd int, rel string, others bool) {
-	s, path := w.s, under(t.path, rel)
+	s, path := w.s, view.Join(t.path, rel)
 	if _, in := s.inGit(path); in || s.known[path] || s.git[path] || strings.Contains(strings.ToLower("/"+rel+"/"), "/.git/") {
 		return
 	}
-	if !others || s.allowed(under(t.path, dirs.Join(rel, ".git")), dirs.Join(rel, ".git")) {
+	if !others || s.allowed(view.Join(t.path, dirs.Join(rel, ".git")), dirs.Join(rel, ".git")) {
 		var st unix.Statx_t
 		if rel != "" && unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &st) == nil && s.Held.ageOf(t, &st) == ageNew {
 			w.out.AddRepository(path)
@@ -62,11 +63,11 @@ func (w *walk) bare(t *tree, fd int, rel string, others bool) {
 	for _, name := range [...]string{"HEAD", "commondir", "objects", "refs"} {
 		var st unix.Statx_t
 		at := dirs.Join(rel, name)
-		if statx(fd, name, &st) != nil || s.forbidden(under(t.path, at), at) || s.fixed[under(t.path, at)] {
+		if statx(fd, name, &st) != nil || s.forbidden(view.Join(t.path, at), at) || s.fixed[view.Join(t.path, at)] {
 			continue // consider handles a forbidden name
 		}
 		switch a := s.Held.ageOf(t, &st); {
-		case a == ageOld || s.allowed(under(t.path, at), at):
+		case a == ageOld || s.allowed(view.Join(t.path, at), at):
 			continue
 		case a == ageUnsure || s.Cut:
 			w.out.AddRepository(path)
@@ -75,7 +76,7 @@ func (w *walk) bare(t *tree, fd int, rel string, others bool) {
 		}
 		m, err := s.move(t, fd, at, name, kindOf(uint32(st.Mode)), false)
 		if err != nil {
-			w.out.AddCut(under(t.path, at) + ": it could not be moved away: " + err.Error())
+			w.out.AddCut(view.Join(t.path, at) + ": it could not be moved away: " + err.Error())
 			w.out.AddRepository(path)
 			return
 		}

@@ -8,6 +8,7 @@ import (
 
 	"sbx/audit"
 	"sbx/internal/dirs"
+	"sbx/internal/view"
 )
 
 // maxRounds bounds one Drain: a busy tree must not keep the supervisor busy.
@@ -93,7 +94,7 @@ func (x *Watch) event(out []audit.Notice, wd int32, mask uint32, name string, no
 		return out
 	}
 	rel := dirs.Join(d.rel, name)
-	path := under(d.in.path, rel)
+	path := view.Join(d.in.path, rel)
 	if x.isNew(path, rel) {
 		return append(out, audit.Notice{Path: path, At: now, What: audit.Appeared})
 	}

@@ -4,11 +4,13 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
 	"sbx/audit"
 	"sbx/internal/dirs"
+	"sbx/internal/view"
 	"sbx/spec"
 	"sbx/wrap"
+
+	"golang.org/x/sys/unix"
 )
 
 // guarded is a file or directory with a mount on it in the sandbox, which falls off when the
@@ -112,7 +114,7 @@ func (x *Watch) unname(i int) {
 func (x *Watch) regard(list []audit.Notice, folder string, now time.Time) []audit.Notice {
 	for i := range x.files {
 		g := &x.files[i]
-		if rel, ok := beneath(g.path, folder); !ok || rel == "" || g.over {
+		if rel, ok := view.Relative(g.path, folder); !ok || rel == "" || g.over {
 			continue
 		}
 		x.unname(i)

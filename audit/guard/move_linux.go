@@ -8,6 +8,7 @@ import (
 
 	"sbx/audit"
 	"sbx/internal/dirs"
+	"sbx/internal/view"
 )
 
 // mover moves names into the run's directory.
@@ -30,7 +31,7 @@ type movedOut struct {
 // file system, move first renames the file, in the same directory, to a name that no program
 // looks for, and then copies and removes it.
 func (s *mover) move(t *tree, fd int, rel, name string, kind string, quick bool) (movedOut, error) {
-	m := movedOut{Moved: audit.Moved{Path: under(t.path, rel), Kind: kind}}
+	m := movedOut{Moved: audit.Moved{Path: view.Join(t.path, rel), Kind: kind}}
 	dest, destErr := s.swept()
 	to := strconv.Itoa(s.moved+1) + "-" + strings.ReplaceAll(name, "/", "_")
 	err := destErr
@@ -62,7 +63,7 @@ func (s *mover) take(out *audit.Swept, t *tree, fd int, rel, name string, as aud
 	m, err := s.move(t, fd, rel, name, as.Kind, quick)
 	if err != nil {
 		if err != unix.ENOENT {
-			out.AddCut(under(t.path, rel) + ": it could not be moved away: " + err.Error())
+			out.AddCut(view.Join(t.path, rel) + ": it could not be moved away: " + err.Error())
 		}
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/internal/dirs"
+	"sbx/internal/view"
 	"sbx/spec"
 	"sbx/wrap"
 )
@@ -125,7 +126,7 @@ func (h *Snapshot) began(now time.Time) time.Time {
 func (h *Snapshot) find(path string) (t *tree, rel string) {
 	for i := range h.trees {
 		at := &h.trees[i]
-		r, ok := beneath(path, at.path)
+		r, ok := view.Relative(path, at.path)
 		if ok && r != "" && (t == nil || len(at.path) > len(t.path)) {
 			t, rel = at, r
 		}
@@ -136,34 +137,6 @@ func (h *Snapshot) find(path string) (t *tree, rel string) {
 // has reports whether path is the top of a tree.
 func (h *Snapshot) has(path string) bool {
 	return slices.ContainsFunc(h.trees, func(t tree) bool { return t.path == path })
-}
-
-// under reports whether path is dir or lies under it, and how it is called
-// from there.
-func beneath(path, dir string) (rel string, ok bool) {
-	if dir == "/" {
-		dir = ""
-	}
-	switch {
-	case len(path) < len(dir) || path[:len(dir)] != dir:
-		return "", false
-	case len(path) == len(dir):
-		return "", true
-	case path[len(dir)] != '/':
-		return "", false
-	}
-	return path[len(dir)+1:], true
-}
-
-// under appends a relative path to an absolute directory.
-func under(dir, rel string) string {
-	switch {
-	case rel == "":
-		return dir
-	case dir == "/":
-		return dir + rel
-	}
-	return dir + "/" + rel
 }
 
 // age is whether a file was created before the launch.

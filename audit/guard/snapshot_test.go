@@ -12,6 +12,7 @@ import (
 
 	"sbx/audit"
 	"sbx/internal/dirs/dirstest"
+	"sbx/internal/view"
 	"sbx/wrap"
 )
 
@@ -30,15 +31,15 @@ func TestBeneathAndUnder(t *testing.T) {
 		{"", "/a", "", false},
 		{"/b/a", "/a", "", false},
 	} {
-		rel, ok := beneath(c.path, c.dir)
+		rel, ok := view.Relative(c.path, c.dir)
 		if c.path == "/" && c.dir == "/" {
 			continue // the root is under nothing; nobody asks
 		}
 		if rel != c.rel || ok != c.ok {
 			t.Errorf("%s beneath %s: %q, %v", c.path, c.dir, rel, ok)
 		}
-		if ok && under(c.dir, rel) != c.path {
-			t.Errorf("%s under %s is %s", rel, c.dir, under(c.dir, rel))
+		if ok && view.Join(c.dir, rel) != c.path {
+			t.Errorf("%s under %s is %s", rel, c.dir, view.Join(c.dir, rel))
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/internal/dirs"
+	"sbx/internal/view"
 	"sbx/wrap/defaults"
 )
 
@@ -25,7 +26,7 @@ func (s *Sweep) missing(path string) {
 		if err != unix.ENOENT {
 			return
 		}
-		s.toward[under(t.path, dir)] = true
+		s.toward[view.Join(t.path, dir)] = true
 	}
 }
 
@@ -93,7 +94,7 @@ func (s *Sweep) ambiguous(path, rel string) bool {
 // was created, renamed or changed since the launch.
 func (s *Sweep) brought(t *tree, rel string) bool {
 	for dir := dirOf(rel); dir != "" && dir != "."; dir = dirOf(dir) {
-		path := under(t.path, dir)
+		path := view.Join(t.path, dir)
 		if s.known[path] || s.git[path] {
 			return false
 		}

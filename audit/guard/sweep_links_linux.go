@@ -5,6 +5,7 @@ import (
 
 	"sbx/audit"
 	"sbx/internal/dirs"
+	"sbx/internal/view"
 	"sbx/wrap/defaults"
 )
 
@@ -35,7 +36,7 @@ func (s *Sweep) ofGit(path, rel string) (in string, ok bool) {
 
 // link moves a new symbolic link out of a git directory.
 func (s *Sweep) link(out *audit.Swept, t *tree, fd int, rel, name string) (gone bool) {
-	path := under(t.path, rel)
+	path := view.Join(t.path, rel)
 	var st unix.Statx_t
 	if s.fixed[path] || !s.Links(path) || statx(fd, name, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFLNK {
 		return false
@@ -56,7 +57,7 @@ func (s *Sweep) link(out *audit.Swept, t *tree, fd int, rel, name string) (gone 
 // cannot be renamed. Directories of objects do not count: they change all the time, and git
 // writes no text there.
 func (s *Sweep) cameAlong(t *tree, rel string) bool {
-	in, _ := s.ofGit(under(t.path, rel), rel)
+	in, _ := s.ofGit(view.Join(t.path, rel), rel)
 	if defaults.Beneath(in, "objects") {
 		return false
 	}
@@ -71,7 +72,7 @@ func (s *Sweep) cameAlong(t *tree, rel string) bool {
 // index moves a changed index file of git away if it lists paths in a git directory or outside
 // of the working tree: "git checkout ." writes to every path in the index without checking.
 func (s *Sweep) index(out *audit.Swept, t *tree, fd int, rel, name string) {
-	path := under(t.path, rel)
+	path := view.Join(t.path, rel)
 	in, ok := s.ofGit(path, rel)
 	if !ok || defaults.MayLink(in) || s.fixed[path] || s.allowed(path, rel) {
 		return
@@ -102,7 +103,7 @@ func (s *Sweep) index(out *audit.Swept, t *tree, fd int, rel, name string) {
 	if !isIndex(head[:n]) {
 		return
 	}
-	if !s.git[under(t.path, dirOf(rel))] || name != "index" {
+	if !s.git[view.Join(t.path, dirOf(rel))] || name != "index" {
 		if s.indexes.long += st.Size; s.indexes.long > maxIndexes {
 			s.unlooked(out, t, fd, rel, name)
 			return
@@ -127,7 +128,7 @@ func (s *Sweep) index(out *audit.Swept, t *tree, fd int, rel, name string) {
 func (s *Sweep) unlooked(out *audit.Swept, t *tree, fd int, rel, name string) {
 	const why = "there are more indexes than can be looked at"
 	if name == "index" {
-		out.AddCut(under(t.path, rel) + ": " + why)
+		out.AddCut(view.Join(t.path, rel) + ": " + why)
 		return
 	}
 	_ = s.take(out, t, fd, rel, name, audit.Moved{Kind: "file", Why: why}, false)

@@ -8,6 +8,7 @@ import (
 
 	"sbx/audit"
 	"sbx/internal/dirs"
+	"sbx/internal/view"
 	"sbx/wrap"
 	"sbx/wrap/defaults"
 )
@@ -235,7 +236,7 @@ func (s *Sweep) isTop(path string, fd int, name string) bool {
 func (s *Sweep) allowed(path, rel string) bool {
 	for _, a := range s.Watch.Allowed {
 		if strings.HasPrefix(a, "/") {
-			if _, ok := beneath(path, a); ok {
+			if view.Within(path, a) {
 				return true
 			}
 			continue
@@ -250,7 +251,7 @@ func (s *Sweep) allowed(path, rel string) bool {
 // consider moves a name away if it is protected, new and not allowed. The name is in the open
 // directory fd; rel is its path in the tree. consider reports whether a walk should enter it.
 func (s *Sweep) consider(out *audit.Swept, t *tree, fd int, rel, name string, quick bool) (enter bool) {
-	path := under(t.path, rel)
+	path := view.Join(t.path, rel)
 	if s.fixed[path] || s.isTop(path, fd, name) {
 		return false
 	}

@@ -8,6 +8,7 @@ import (
 
 	"sbx/audit"
 	"sbx/internal/dirs"
+	"sbx/internal/view"
 	"sbx/wrap/defaults"
 )
 
@@ -32,7 +33,7 @@ func (w *walk) tree(t *tree) {
 	w.begin(t)
 	for rel, ok := w.pop(); ok && w.why == ""; rel, ok = w.pop() {
 		if err := w.folder(t, rel); err != nil && err != unix.ENOENT && err != unix.ENOTDIR && err != unix.ELOOP {
-			cut := under(t.path, audit.Clip(rel)) + ": " + whyUnread(err)
+			cut := view.Join(t.path, audit.Clip(rel)) + ": " + whyUnread(err)
 			w.out.AddCut(cut)
 			if err == unix.ENAMETOOLONG { // only a directory that was created step by step is so deep
 				w.out.Add(audit.Swept{Early: cut})
@@ -138,8 +139,8 @@ func (w *walk) folder(t *tree, rel string) error {
 	var marks bare
 	var list []foundName
 	f := dirs.Reader{FD: fd, Buf: w.buf}
-	_, git := w.s.ofGit(under(t.path, dirs.Join(rel, "x")), dirs.Join(rel, "x"))
-	seen := w.seen[under(t.path, rel)]
+	_, git := w.s.ofGit(view.Join(t.path, dirs.Join(rel, "x")), dirs.Join(rel, "x"))
+	seen := w.seen[view.Join(t.path, rel)]
 	for e, ok := f.Next(); ok; e, ok = f.Next() {
 		if left.names--; left.names < 0 {
 			w.why = tooManyNames
@@ -150,7 +151,7 @@ func (w *walk) folder(t *tree, rel string) error {
 		name := string(e.Name)
 		dir := e.Kind == unix.DT_DIR || e.Kind == unix.DT_UNKNOWN
 		link, index := git && (e.Kind == unix.DT_LNK || e.Kind == unix.DT_UNKNOWN), git && !seen && defaults.IsIndex(name)
-		if at := dirs.Join(rel, name); dir || link || index || w.s.forbidden(under(t.path, at), at) || e.Kind == unix.DT_LNK && w.s.leads(under(t.path, at), at) {
+		if at := dirs.Join(rel, name); dir || link || index || w.s.forbidden(view.Join(t.path, at), at) || e.Kind == unix.DT_LNK && w.s.leads(view.Join(t.path, at), at) {
 			list = append(list, foundName{name, dir, link, index})
 		}
 	}
@@ -177,14 +178,14 @@ func (w *walk) folder(t *tree, rel string) error {
 // since the launch and has no subdirectories does not, unless it was moved there with a
 // directory above it.
 func (s *Sweep) worth(t *tree, fd int, rel, name string) bool {
-	if !t.clocked || s.leads(under(t.path, rel), rel) {
+	if !t.clocked || s.leads(view.Join(t.path, rel), rel) {
 		return true
 	}
 	var st unix.Statx_t
 	if statx(fd, name, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFDIR {
 		return false
 	}
-	if _, git := s.ofGit(under(t.path, rel), rel); git && s.cameAlong(t, rel) {
+	if _, git := s.ofGit(view.Join(t.path, rel), rel); git && s.cameAlong(t, rel) {
 		return true
 	}
 	return st.Nlink != 2 || st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0 || s.Held.ageOf(t, &st) != ageOld

@@ -4,10 +4,12 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
 	"sbx/internal/dirs"
+	"sbx/internal/view"
 	"sbx/spec"
 	"sbx/wrap"
+
+	"golang.org/x/sys/unix"
 )
 
 // maxWatched is how many directories are watched for new protected names. In the others
@@ -172,7 +174,7 @@ func (x *Watch) follow(p place, appeared func(path string)) {
 	for e, ok := f.Next(); ok && left > 0; e, ok = f.Next() {
 		left--
 		rel := dirs.Join(p.rel, string(e.Name))
-		path := under(p.t.path, rel)
+		path := view.Join(p.t.path, rel)
 		if x.isNew(path, rel) {
 			appeared(path) // the name may be older than the launch; it is watched all the same
 		}

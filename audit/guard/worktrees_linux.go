@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/internal/dirs"
+	"sbx/internal/view"
 	"sbx/wrap"
 )
 
@@ -73,7 +74,7 @@ func (w *Worktrees) Remove(path string, dir int, folder bool) (e unix.Errno, our
 				return w.removeEmpty(t, path, dir)
 			}
 		}
-		switch name, ok := beneath(path, t.admin); {
+		switch name, ok := view.Relative(path, t.admin); {
 		case folder && path == dirOf(t.admin):
 			return w.removeEmpty(t, path, dir)
 		case !ok:
@@ -114,7 +115,7 @@ func (w *Worktrees) removeEmpty(t *worktree, path string, dir int) (unix.Errno, 
 
 // note notes that a name in a worktree's directory is to be removed with the directory.
 func (w *Worktrees) note(t *worktree, n, dir int) (unix.Errno, bool) {
-	at, _, ok := w.open(under(t.admin, adminNames[n]), dir)
+	at, _, ok := w.open(view.Join(t.admin, adminNames[n]), dir)
 	if !ok || !w.allGone(t) {
 		if ok {
 			dirs.Close(at)
@@ -165,7 +166,7 @@ func (w *Worktrees) removeAdmin(t *worktree, dir int) (unix.Errno, bool) {
 		return e, true
 	}
 	for _, n := range adminNames {
-		w.forget(under(t.admin, n))
+		w.forget(view.Join(t.admin, n))
 	}
 	return 0, true
 }
@@ -175,7 +176,7 @@ func (w *Worktrees) removeAdmin(t *worktree, dir int) (unix.Errno, bool) {
 func (w *Worktrees) restore(t *worktree, at int, text []byte) {
 	fd, err := dirs.Open(at, wrap.Commondir, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o644)
 	if err != nil {
-		w.forget(under(t.admin, wrap.Commondir))
+		w.forget(view.Join(t.admin, wrap.Commondir))
 		return
 	}
 	_, _ = unix.Write(fd, text) // on a full file system the file stays empty, and git does not accept the directory

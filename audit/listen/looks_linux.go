@@ -3,8 +3,8 @@ package listen
 import (
 	"bytes"
 	"path"
+	"sbx/internal/view"
 	"slices"
-	"strings"
 )
 
 // looker reports calls that look for secrets.
@@ -29,7 +29,7 @@ func (s *looker) reportLook(at pathArg) {
 		return
 	}
 	target := text(d.path)
-	if slices.ContainsFunc(s.secrets, func(secret string) bool { return target == secret || strings.HasPrefix(target, secret+"/") }) {
+	if slices.ContainsFunc(s.secrets, func(secret string) bool { return view.Within(target, secret) }) {
 		s.report(Hidden, LookFor, target)
 	}
 }

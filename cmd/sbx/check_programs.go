@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sbx/internal/doc"
+	"sbx/internal/view"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/host"
@@ -71,7 +72,7 @@ func allowed(p *wrap.Plan, path string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(p.Programs.Folders, func(d string) bool { return strings.HasPrefix(path, d+"/") || strings.HasPrefix(is, d+"/") })
+	return slices.ContainsFunc(p.Programs.Folders, func(d string) bool { return view.Within(path, d) || view.Within(is, d) })
 }
 
 // writePrograms writes the same as the member programs.

@@ -155,7 +155,7 @@ func (l *learner) compare(fd int, dir string, before unix.Timespec) {
 	}
 	var written []string
 	for _, name := range names {
-		path := strings.TrimSuffix(dir, "/") + "/" + name
+		path := view.Join(dir, name)
 		g := l.plan.View.At(path)
 		switch {
 		case g.Because.Field == string(wrap.FieldSecrets) && g.Access < view.Read || l.secret(path):

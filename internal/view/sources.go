@@ -3,7 +3,6 @@ package view
 import (
 	"cmp"
 	"slices"
-	"strings"
 )
 
 // source is a path of the host, and a place that shows or showed it.
@@ -41,7 +40,8 @@ func (t Tree) Images(host string) []string {
 			if s.host != above {
 				break
 			}
-			image := cmp.Or(strings.TrimSuffix(s.path, "/")+host[len(strings.TrimSuffix(above, "/")):], "/")
+			rel, _ := Relative(host, above)
+			image := Join(s.path, rel)
 			if t.at(image).shows(host) {
 				images = append(images, image)
 			}

@@ -2,7 +2,6 @@ package view
 
 import (
 	"slices"
-	"strings"
 )
 
 // Access is what a command may do at a path, from least to most: a higher value
@@ -78,19 +77,6 @@ type Names struct {
 	Top string
 	// Because reports whether rel, a path relative to Top, is protected, and why.
 	Because func(rel string) (Cause, bool)
-}
-
-// Within reports whether path is dir or lies beneath it. Both are absolute and clean.
-func Within(path, dir string) bool {
-	return dir == "/" || path == dir || len(path) > len(dir) && path[len(dir)] == '/' && path[:len(dir)] == dir
-}
-
-// Parent returns the directory that contains path; "/" for "/".
-func Parent(path string) string {
-	if i := strings.LastIndexByte(path, '/'); i > 0 {
-		return path[:i]
-	}
-	return "/"
 }
 
 // With returns t with layer l on top. It reuses t's memory, so t must not be used afterwards.
@@ -182,8 +168,8 @@ func (t Tree) At(path string) Grant {
 		return g
 	}
 	for _, n := range t.names {
-		if Within(g.Source, n.Top) && g.Source != n.Top {
-			if why, ok := n.Because(strings.TrimPrefix(g.Source[len(n.Top):], "/")); ok {
+		if rel, _ := Relative(g.Source, n.Top); rel != "" {
+			if why, ok := n.Because(rel); ok {
 				g.Access, g.Protected, g.Because = Read, true, why
 				return g
 			}
@@ -239,7 +225,8 @@ func (p *place) under(path string) Grant {
 	switch {
 	case path == p.path:
 	case g.Source != "":
-		g.Source = strings.TrimSuffix(g.Source, "/") + strings.TrimPrefix(path, strings.TrimSuffix(p.path, "/"))
+		rel, _ := Relative(path, p.path)
+		g.Source = Join(g.Source, rel)
 	case g.Access == Hidden: // an empty directory covers it: nothing is beneath
 		g.Access = Absent
 	}

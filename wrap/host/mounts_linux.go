@@ -109,9 +109,9 @@ func (p *mountTable) otherPaths(path string) (list []string) {
 		case s == on:
 			continue
 		case within(inside, s.Root):
-			at = joinRest(s.Path, relative(inside, s.Root))
+			at = join(s.Path, relative(inside, s.Root))
 		case within(s.Root, inside):
-			at, was = s.Path, joinRest(path, relative(s.Root, inside))
+			at, was = s.Path, join(path, relative(s.Root, inside))
 			if within(p.r.Home, at) || within(p.r.WorkingDir.Real, at) {
 				continue // the caller works in at, so it is never hidden
 			}
@@ -141,7 +141,7 @@ func (p *mountTable) entryOf(path string) *read.Mount {
 }
 
 // inFileSystem returns the path within the file system of m of the file visible at path.
-func inFileSystem(m *read.Mount, path string) string { return joinRest(m.Root, relative(path, m.Path)) }
+func inFileSystem(m *read.Mount, path string) string { return join(m.Root, relative(path, m.Path)) }
 
 // sameFile reports whether two paths are the same file. They are not if another mount covers
 // one of them.

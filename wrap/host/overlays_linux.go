@@ -86,13 +86,13 @@ func (p *mountTable) throughOverlays(path string, overlays []overlayMount) (list
 			at := ""
 			switch {
 			case within(path, layer):
-				if inside := joinRest("/", relative(path, layer)); within(inside, o.Root) {
-					at = joinRest(o.Path, relative(inside, o.Root))
+				if inside := join("/", relative(path, layer)); within(inside, o.Root) {
+					at = join(o.Path, relative(inside, o.Root))
 				}
 			case within(layer, path):
 				at = o.Path
 			case on:
-				at = joinRest(layer, relative(inFileSystem(o.Mount, path), "/"))
+				at = join(layer, relative(inFileSystem(o.Mount, path), "/"))
 			}
 			switch {
 			case at == "", within(at, path), kindAt(at) == wrap.Absent:

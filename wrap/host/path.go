@@ -15,13 +15,7 @@ func within(path, dir string) bool { return view.Within(path, dir) }
 // beneath reports whether path lies beneath dir.
 func beneath(path, dir string) bool { return len(path) > len(dir) && within(path, dir) }
 
-// join appends name to dir.
-func join(dir, name string) string {
-	if dir == "/" {
-		return "/" + name
-	}
-	return dir + "/" + name
-}
+func join(dir, rel string) string { return view.Join(dir, rel) }
 
 // isClean reports whether an absolute path has no empty, "." or ".." name in it.
 func isClean(path string) bool {
@@ -34,12 +28,10 @@ func parent(path string) string { return view.Parent(path) }
 // base returns the last name of path.
 func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// relative returns path relative to dir, which contains it; "" for dir itself.
+// relative returns path relative to dir; "" for dir itself and outside dir.
 func relative(path, dir string) string {
-	if !beneath(path, dir) {
-		return ""
-	}
-	return strings.TrimPrefix(path[len(dir):], "/")
+	rel, _ := view.Relative(path, dir)
+	return rel
 }
 
 // absolute returns path, counted from dir if it is relative. The result may contain ".." and
@@ -54,14 +46,6 @@ func absolute(dir, path string) string {
 // anyWithin reports whether path is in dirs or lies under one of them.
 func anyWithin(path string, dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(d string) bool { return within(path, d) })
-}
-
-// joinRest appends a relative path, or "", to dir.
-func joinRest(dir, rest string) string {
-	if rest == "" {
-		return dir
-	}
-	return join(dir, rest)
 }
 
 // isKernelPath reports whether reading path would ask the kernel or a device rather than

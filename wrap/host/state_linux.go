@@ -20,7 +20,7 @@ func Leads(path string) []string {
 	p.mounts()
 	all := []string{at}
 	for _, other := range p.otherPathsOf(near) {
-		all = append(all, joinRest(other, relative(at, near)))
+		all = append(all, join(other, relative(at, near)))
 	}
 	return all
 }

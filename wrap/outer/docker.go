@@ -191,7 +191,7 @@ func (w *imageLine) flat() []wrap.Node {
 func (w *imageLine) linked(n *wrap.Node) (wrap.Node, bool) {
 	target := n.Text
 	if !strings.HasPrefix(target, "/") {
-		target = strings.TrimSuffix(view.Parent(n.Path), "/") + "/" + target
+		target = view.Join(view.Parent(n.Path), target)
 	}
 	if strings.Contains(target+"/", "/../") {
 		w.lack(w.fieldOf(n), w.name+" makes no link at "+n.Path)

@@ -184,10 +184,11 @@ func (w *nsjailLine) nsjailNode(n *wrap.Node) {
 func (w *nsjailLine) nsjailReadOnly(n *wrap.Node) {
 	w.add("--bindmount_ro", n.Source+":"+n.Path)
 	for _, m := range w.a.Host.Mounts {
-		if m.Path == n.Source || !view.Within(m.Path, n.Source) {
+		rel, _ := view.Relative(m.Path, n.Source)
+		if rel == "" {
 			continue
 		}
-		switch at := strings.TrimSuffix(n.Path, "/") + strings.TrimPrefix(m.Path, strings.TrimSuffix(n.Source, "/")); {
+		switch at := view.Join(n.Path, rel); {
 		case view.Within(at, "/proc") || view.Within(at, "/dev"):
 		case strings.Contains(m.Path+at, ":"): // it would stay writable
 			w.lack(w.fieldOf(n), `nsjail cannot mount a path with ":", as `+m.Path)

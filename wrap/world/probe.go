@@ -3,7 +3,6 @@ package world
 import (
 	"path"
 	"slices"
-	"strings"
 
 	"sbx/internal/view"
 	"sbx/spec"
@@ -139,7 +138,7 @@ func (w *World) find(p, why string) (wrap.Found, bool) {
 	if err != nil {
 		return wrap.Found{}, false
 	}
-	at := strings.TrimSuffix(dir, "/") + "/" + path.Base(p)
+	at := view.Join(dir, path.Base(p))
 	n, ok := w.Nodes[at]
 	f := wrap.Found{Path: p, Real: at, Kind: n.Kind, Why: why}
 	if n.Kind == wrap.Symlink {
