@@ -3,6 +3,7 @@ package profile
 import (
 	"slices"
 
+	"sbx/internal/view"
 	"sbx/spec"
 )
 
@@ -51,5 +52,5 @@ func (f *Found) fit(s *spec.SandboxSpec, project string) *spec.SandboxSpec {
 
 // lacks tells whether p is a directory that is missing still.
 func (f *Found) lacks(p, project string) bool {
-	return slices.ContainsFunc(f.Lacks, func(l string) bool { return p == l || p == project+"/"+l })
+	return slices.ContainsFunc(f.Lacks, func(l string) bool { return p == l || p == view.Join(project, l) })
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sbx/internal/view"
 	"sbx/spec"
 )
 
@@ -65,7 +66,7 @@ func (r *Row) Prepare(project string, paths spec.Paths, host Lister, missing Mis
 	var f Found
 	var inside []string
 	for _, asked := range r.written() {
-		at := project + "/" + asked
+		at := view.Join(project, asked)
 		real, err := spec.Real(at, paths)
 		switch {
 		case err == spec.NoEntry && missing == MakeIt && slices.Contains(r.Make.Value, asked):
@@ -77,7 +78,7 @@ func (r *Row) Prepare(project string, paths spec.Paths, host Lister, missing Mis
 			f.Lacks = append(f.Lacks, asked)
 		case err != nil:
 			return f, &spec.Problem{Field: "filesystem.write", On: at, Do: "find what profile " + r.Name + " writes", Why: err.Error()}
-		case real != project && !strings.HasPrefix(real, project+"/"):
+		case !view.Within(real, project):
 			return f, &spec.Problem{Field: "filesystem.write", On: at, Do: "let profile " + r.Name + " write it",
 				Why: "it leads out of the project, to " + real, Help: "put a directory in its place"}
 		default:

@@ -53,6 +53,9 @@ func TestPrepareRefusesAWayOut(t *testing.T) {
 	if f, err := design(t).Prepare("/p", w, w, MakeIt); err != nil || f.Made != nil {
 		t.Error(f, err)
 	}
+	if f, err := design(t).Prepare("/", world{"/docs": folder, "/design": "-> /docs"}, w, LeaveOut); err != nil || f.Lacks != nil {
+		t.Error(f, err)
+	}
 	w["/p/docs"] = "-> /nowhere"
 	f, err := design(t).Prepare("/p", w, Host{}, LeaveOut)
 	if err != nil || len(f.Lacks) != 1 {
