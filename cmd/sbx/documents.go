@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"sbx/internal/outer"
+	"sbx/internal/enclosing"
 	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/spec/profile"
@@ -50,7 +50,7 @@ func (c *documentSet) documents() ([]*spec.SandboxSpec, error) {
 		if err != nil {
 			return nil, err
 		}
-		if held := outer.Parent(); held != nil {
+		if held := enclosing.Parent(); held != nil {
 			s = held.Default(defaultName, c.has("write"), c.has("read"), sys.Exists)
 		}
 		s.Source.Dir = cwd
@@ -148,7 +148,7 @@ func (c *documentSet) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) 
 		}
 		in.BestEffort = append(in.BestEffort, spec.Field(f))
 	}
-	if parent := outer.Either(); parent != nil {
+	if parent := enclosing.Either(); parent != nil {
 		held, err := parent.Document(sys.Exists)
 		if err != nil {
 			return nil, err

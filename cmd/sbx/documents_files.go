@@ -3,7 +3,7 @@ package main
 import (
 	"slices"
 
-	"sbx/internal/outer"
+	"sbx/internal/enclosing"
 	"sbx/spec"
 	"sbx/spec/workshop"
 	"sbx/wrap"
@@ -18,7 +18,7 @@ func (c *documentSet) files(cwd string) (docs []*spec.SandboxSpec, err error) {
 			return nil, err
 		}
 	}
-	if outer := outer.Parent(); base == nil && c.has("worker") && outer != nil {
+	if outer := enclosing.Parent(); base == nil && c.has("worker") && outer != nil {
 		base = outer.Workshop()
 	}
 	var workers []*spec.SandboxSpec

@@ -3,7 +3,7 @@ package main
 import (
 	"strings"
 
-	"sbx/internal/outer"
+	"sbx/internal/enclosing"
 	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/spec/project"
@@ -21,7 +21,7 @@ type projectSpec struct {
 // replaces that if the caller trusts the project's. It uses none inside another sandbox,
 // where the outer sbx has decided, and for a job layout, which has no project.
 func (c *documentSet) withProject(docs []*spec.SandboxSpec, cwd string) ([]*spec.SandboxSpec, error) {
-	if c.flag("no-project-spec") == nil || c.has("no-project-spec") || c.hasSpec() || c.job() != nil || outer.Either() != nil {
+	if c.flag("no-project-spec") == nil || c.has("no-project-spec") || c.hasSpec() || c.job() != nil || enclosing.Either() != nil {
 		return docs, nil
 	}
 	file, err := project.Find(cwd, getuid())

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"sbx/audit"
-	"sbx/internal/outer"
+	"sbx/internal/enclosing"
 	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/spec/project"
@@ -40,7 +40,7 @@ func runTrust(c *call) int {
 func (c *documentSet) trust() error {
 	store := c.trusts()
 	switch {
-	case outer.Either() != nil:
+	case enclosing.Either() != nil:
 		return &spec.Problem{On: "sbx trust", Do: "change what is trusted", Why: "this is inside a sandbox, whose command does not say what later ones may do", Help: "run it outside"}
 	case store.Dir == "":
 		return &spec.Problem{On: "sbx trust", Do: "find its state directory", Why: "no home directory is known", Help: "set HOME or XDG_STATE_HOME"}

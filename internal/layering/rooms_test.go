@@ -34,17 +34,17 @@ var rooms = []room{
 	{"wrap/outer", []string{"internal/broker/wire", "internal/doc", "internal/view", "wrap", "wrap/defaults", "spec", "seccomp"}},
 	{"wrap/world", []string{"internal/doc", "internal/view", "wrap", "wrap/defaults", "spec"}}, // of tests alone
 	{"wrap/launch/cgroup", []string{"internal/read", "internal/view", "wrap", "spec"}},
-	{"internal/outer", []string{"internal/doc", "internal/read", "wrap", "spec"}},
-	{"wrap/host", []string{"internal/dirs", "internal/doc", "internal/outer", "internal/read", "internal/view", "wrap/launch/cgroup", "wrap", "wrap/defaults", "spec", "landlock", "seccomp"}},
-	{"wrap/launch", []string{"internal/broker/wire", "internal/doc", "internal/relay/wire", "internal/outer", "internal/read", "internal/view", "wrap/launch/cgroup", "wrap", "spec", "landlock", "seccomp"}},
+	{"internal/enclosing", []string{"internal/doc", "internal/read", "wrap", "spec"}},
+	{"wrap/host", []string{"internal/dirs", "internal/doc", "internal/enclosing", "internal/read", "internal/view", "wrap/launch/cgroup", "wrap", "wrap/defaults", "spec", "landlock", "seccomp"}},
+	{"wrap/launch", []string{"internal/broker/wire", "internal/doc", "internal/relay/wire", "internal/enclosing", "internal/read", "internal/view", "wrap/launch/cgroup", "wrap", "spec", "landlock", "seccomp"}},
 	{"audit", []string{"internal/dirs", "internal/doc", "internal/read", "internal/sys", "internal/reach", "internal/relay/wire", "audit/agent", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
 	{"audit/agent", []string{"internal/doc", "spec"}},
 	{"audit/show", []string{"internal/doc", "audit", "spec"}},
 	{"audit/guard", []string{"internal/dirs", "internal/view", "audit", "wrap", "wrap/defaults", "spec"}},
 	{"audit/listen", []string{"internal/read", "internal/reach", "internal/relay/wire", "internal/view", "audit", "audit/guard", "wrap", "spec", "seccomp"}},
 	{"audit/trace", []string{"internal/read", "audit", "spec", "seccomp"}},
-	{"internal/run", []string{"internal/dirs", "internal/broker/wire", "internal/read", "internal/sys", "internal/doc", "internal/view", "internal/outer", "internal/reach", "internal/relay/wire", "audit", "audit/guard", "audit/agent", "audit/listen", "audit/trace", "wrap/launch", "wrap/host", "wrap", "wrap/defaults", "spec", "seccomp", "wrap/outer"}},
-	{"cmd/sbx", []string{"internal/dirs", "internal/broker/caps", "internal/sys", "internal/run", "internal/doc", "internal/outer", "internal/reach", "audit", "audit/show", "wrap/launch", "wrap/host", "wrap", "wrap/defaults", "internal/view", "spec", "wrap/outer"}},
+	{"internal/run", []string{"internal/dirs", "internal/broker/wire", "internal/read", "internal/sys", "internal/doc", "internal/view", "internal/enclosing", "internal/reach", "internal/relay/wire", "audit", "audit/guard", "audit/agent", "audit/listen", "audit/trace", "wrap/launch", "wrap/host", "wrap", "wrap/defaults", "spec", "seccomp", "wrap/outer"}},
+	{"cmd/sbx", []string{"internal/dirs", "internal/broker/caps", "internal/sys", "internal/run", "internal/doc", "internal/enclosing", "internal/reach", "audit", "audit/show", "wrap/launch", "wrap/host", "wrap", "wrap/defaults", "internal/view", "spec", "wrap/outer"}},
 
 	// The Go API, which starts the program and imports none of its rooms.
 	{".", []string{"spec"}},

@@ -8,7 +8,7 @@ import (
 	"sbx/audit"
 	"sbx/audit/guard"
 	"sbx/internal/doc"
-	outside "sbx/internal/outer"
+	"sbx/internal/enclosing"
 	"sbx/internal/sys"
 	"sbx/internal/view"
 	"sbx/spec"
@@ -160,7 +160,7 @@ func (x *backend) find() (b audit.Backend, err error) {
 		return b, &spec.Problem{On: "--backend " + name, Do: "run the command by it", Why: why, Help: help}
 	}
 	const orElse = "; or use --backend native, or set require_available: false"
-	if outside.Parent() != nil {
+	if enclosing.Parent() != nil {
 		return lacks("this is the inside of another sandbox, where no other tool can make one", "--backend native")
 	}
 	command, _ := host.LookUp(x.Argv[0], x.Resolved)

@@ -9,7 +9,7 @@ import (
 	"sbx/audit"
 	"sbx/audit/listen"
 	"sbx/audit/trace"
-	"sbx/internal/outer"
+	"sbx/internal/enclosing"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/launch"
@@ -19,8 +19,8 @@ import (
 type count struct {
 	*events
 	ledger audit.Ledger
-	budget outer.Budget  // used if an outer sbx counts
-	tracer *trace.Tracer // nil unless programs are counted by ptrace
+	budget enclosing.Budget // used if an outer sbx counts
+	tracer *trace.Tracer    // nil unless programs are counted by ptrace
 }
 
 // begin asks the outer sbx, if that counts, to enforce the budget. It does so before the
@@ -35,7 +35,7 @@ func (x *count) begin() error {
 		return nil
 	}
 	var ok bool
-	if x.budget, ok = outer.OpenBudget(s.MaxCommands, s.OnExceed.Or(spec.Deny)); !ok {
+	if x.budget, ok = enclosing.OpenBudget(s.MaxCommands, s.OnExceed.Or(spec.Deny)); !ok {
 		return &spec.Problem{Field: "max_commands", On: x.Resolved.At("max_commands"), Do: "have the outer sandbox count programs",
 			Why: "its supervisor has no room for another budget", Help: "end other runs inside it, or use --counter none"}
 	}

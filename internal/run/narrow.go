@@ -6,7 +6,7 @@ import (
 
 	"sbx/audit"
 	"sbx/audit/listen"
-	"sbx/internal/outer"
+	"sbx/internal/enclosing"
 	"sbx/internal/reach"
 	"sbx/spec"
 	"sbx/wrap"
@@ -23,7 +23,7 @@ func (x *narrowing) begin() error {
 	if x.Plan.Narrow == nil || x.narrow != nil {
 		return nil
 	}
-	n, ok := outer.OpenNarrowing(x.Plan.Narrow)
+	n, ok := enclosing.OpenNarrowing(x.Plan.Narrow)
 	if !ok {
 		return &spec.Problem{Field: "network", On: x.Resolved.At("network"), Do: "narrow network inside another sandbox",
 			Why: "its supervisor has no room for another sandbox inside", Help: "end other runs inside it, or leave network out, which is the outer one's then"}

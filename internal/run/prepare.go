@@ -6,7 +6,7 @@ import (
 
 	"sbx/audit"
 	"sbx/audit/guard"
-	outside "sbx/internal/outer"
+	"sbx/internal/enclosing"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/host"
@@ -31,7 +31,7 @@ type Prepared struct {
 	relay   relay
 	broker  broker
 	backend backend            // sbx itself if it has no tool
-	narrow  *outside.Narrowing // what an outer sbx enforces for this run; nil for nothing
+	narrow  *enclosing.Narrowing // what an outer sbx enforces for this run; nil for nothing
 	tap     *tap               // nil unless an agent's stream is read
 	asked   *outer.Asked       // a container's request; nil for a command
 }

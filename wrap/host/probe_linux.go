@@ -3,7 +3,7 @@ package host
 import (
 	"syscall"
 
-	"sbx/internal/outer"
+	"sbx/internal/enclosing"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/defaults"
@@ -37,7 +37,7 @@ func ProbeFor(r *spec.Resolved, tools []string, needs ...string) wrap.Host {
 func Facts() wrap.Host {
 	p := prober{}
 	p.kernel()
-	p.h.Parent, p.h.FreeParent = outer.Parent(), outer.Free()
+	p.h.Parent, p.h.FreeParent = enclosing.Parent(), enclosing.Free()
 	return p.h
 }
 

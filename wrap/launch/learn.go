@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"sbx/internal/outer"
+	"sbx/internal/enclosing"
 	"sbx/wrap"
 )
 
@@ -29,7 +29,7 @@ func Learn(h wrap.Host, p *wrap.Plan, e *StepError) (next wrap.Host, ok bool) {
 	case "seccomp":
 		if e.Step.Args[1].Num != 0 && h.Listener.State != wrap.No {
 			h.Listener = wrap.Answer{State: wrap.No, Why: listenerWhy(e)}
-			h.Outer = e.Errno == Errno(unix.EBUSY) && outer.Answers()
+			h.Outer = e.Errno == Errno(unix.EBUSY) && enclosing.Answers()
 			if e.Errno == Errno(unix.EBUSY) {
 				h.Tracer = wrap.Answer{State: wrap.No, Why: TracerOutranked}
 			}

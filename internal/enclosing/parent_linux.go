@@ -1,4 +1,4 @@
-package outer
+package enclosing
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package outer
+package enclosing
 
 import (
 	"golang.org/x/sys/unix"
