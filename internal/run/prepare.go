@@ -30,10 +30,10 @@ type Prepared struct {
 	held    *guard.Snapshot
 	relay   relay
 	broker  broker
-	backend backend            // sbx itself if it has no tool
+	backend backend              // sbx itself if it has no tool
 	narrow  *enclosing.Narrowing // what an outer sbx enforces for this run; nil for nothing
-	tap     *tap               // nil unless an agent's stream is read
-	asked   *outer.Asked       // a container's request; nil for a command
+	tap     *tap                 // nil unless an agent's stream is read
+	asked   *outer.Asked         // a container's request; nil for a command
 }
 
 func newPrepared(p planned) *Prepared {

@@ -9,44 +9,57 @@ import (
 // geminiPolicy returns a policy that denies every tool but the allowed ones, or only the denied
 // tools if all others are allowed.
 func geminiPolicy(ask Ask) string {
-	var b strings.Builder
+	var b geminiRules
 	if !ask.Allowed.Set {
-		var tools []string
-		for _, t := range names(ask.Denied) {
-			if native, ok := spec.ToolNames(spec.Gemini, t); ok && ask.denies(t) {
-				tools = append(tools, native...)
-			}
-		}
-		if len(tools) > 0 {
-			b.WriteString("[[rule]]\ntoolName = " + tomlList(tools) + "\ndecision = \"deny\"\npriority = 950\n")
-		}
-		b.WriteString(geminiServerRules(ask.Denied, "deny", "960"))
+		b.tools(ask.Denied, "deny", ask.denies)
+		b.servers(ask.Denied, "deny", "960")
 		return b.String()
 	}
-	b.WriteString("[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 900\n")
+	b.add("deny", "900", `toolName = "*"`)
+	b.tools(ask.granted(), "allow", func(t string) bool { return t != "Bash" })
+	rules, whole := ask.rules("Bash")
+	if prefixes := geminiPrefixes(&answer{}, rules); ask.Mode != spec.PlanOnly && (whole || len(prefixes) > 0) {
+		which := "allowRedirection = true" // with prefixes gemini asks before a redirection
+		if !whole {
+			which = "commandPrefix = " + tomlList(prefixes)
+		}
+		b.add("allow", "950", `toolName = "run_shell_command"`, which)
+	}
+	b.servers(ask.granted(), "allow", "950")
+	b.servers(ask.Denied, "deny", "960")
+	return b.String()
+}
+
+// geminiRules is a policy in TOML.
+type geminiRules struct{ strings.Builder }
+
+func (b *geminiRules) add(decision, priority string, which ...string) {
+	if b.Len() > 0 {
+		b.WriteByte('\n')
+	}
+	b.WriteString("[[rule]]\n" + strings.Join(which, "\n") + "\ndecision = \"" + decision + "\"\npriority = " + priority + "\n")
+}
+
+// tools adds a rule for gemini's own tools of those patterns that it chooses.
+func (b *geminiRules) tools(patterns []string, decision string, chosen func(tool string) bool) {
 	var tools []string
-	for _, t := range names(ask.granted()) {
-		native, _ := spec.ToolNames(spec.Gemini, t)
-		if t != "Bash" {
+	for _, t := range names(patterns) {
+		if native, ok := spec.ToolNames(spec.Gemini, t); ok && chosen(t) {
 			tools = append(tools, native...)
 		}
 	}
 	if len(tools) > 0 {
-		b.WriteString("\n[[rule]]\ntoolName = " + tomlList(tools) + "\ndecision = \"allow\"\npriority = 950\n")
+		b.add(decision, "950", "toolName = "+tomlList(tools))
 	}
-	rules, whole := ask.rules("Bash")
-	if prefixes := geminiPrefixes(&answer{}, rules); ask.Mode != spec.PlanOnly && (whole || len(prefixes) > 0) {
-		b.WriteString("\n[[rule]]\ntoolName = \"run_shell_command\"\n")
-		if whole { // with prefixes gemini asks before a redirection
-			b.WriteString("allowRedirection = true\n")
-		} else {
-			b.WriteString("commandPrefix = " + tomlList(prefixes) + "\n")
+}
+
+// servers adds rules for tools of MCP servers.
+func (b *geminiRules) servers(patterns []string, decision, priority string) {
+	for _, t := range patterns {
+		for _, n := range geminiServerNames(t) {
+			b.add(decision, priority, "mcpName = "+tomlText(n[0]), "toolName = "+tomlText(n[1]))
 		}
-		b.WriteString("decision = \"allow\"\npriority = 950\n")
 	}
-	b.WriteString(geminiServerRules(ask.granted(), "allow", "950"))
-	b.WriteString(geminiServerRules(ask.Denied, "deny", "960"))
-	return b.String()
 }
 
 // geminiServers records who enforces a pattern of MCP servers' tools; does says what a policy
@@ -89,16 +102,4 @@ func geminiServerNames(pattern string) (all [][2]string) {
 		all = [][2]string{{rest, "*"}}
 	}
 	return all
-}
-
-// geminiServerRules returns a policy's rules for tools of MCP servers.
-func geminiServerRules(patterns []string, decision, priority string) string {
-	var b strings.Builder
-	for _, t := range patterns {
-		for _, n := range geminiServerNames(t) {
-			b.WriteString("\n[[rule]]\nmcpName = " + tomlText(n[0]) + "\ntoolName = " + tomlText(n[1]) +
-				"\ndecision = \"" + decision + "\"\npriority = " + priority + "\n")
-		}
-	}
-	return b.String()
 }
