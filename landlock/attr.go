@@ -6,11 +6,10 @@ import "golang.org/x/sys/unix"
 // types of rule and flags that they take.
 const (
 	CreateRuleset = unix.SYS_LANDLOCK_CREATE_RULESET // (*RulesetAttr, AttrSize(abi), 0) → descriptor
-	AddRule       = unix.SYS_LANDLOCK_ADD_RULE       // (descriptor, PathBeneath or NetPort, attr, 0)
+	AddRule       = unix.SYS_LANDLOCK_ADD_RULE       // (descriptor, PathBeneath, *PathBeneathAttr, 0)
 	RestrictSelf  = unix.SYS_LANDLOCK_RESTRICT_SELF  // (descriptor, 0 or LogNewExec), after no_new_privs
 
 	PathBeneath = unix.LANDLOCK_RULE_PATH_BENEATH // the rule is a *PathBeneathAttr
-	NetPort     = 2                               // the rule is a *NetPortAttr (enum landlock_rule_type)
 
 	// LogNewExec has the kernel's audit log, if it is on, also what is refused to
 	// programs that are executed later (ABI 7).
@@ -33,12 +32,6 @@ type PathBeneathAttr struct {
 	Parent  int32 // a descriptor of the file or directory, opened with O_PATH
 }
 
-// NetPortAttr is struct landlock_net_port_attr.
-type NetPortAttr struct {
-	Allowed NetSet
-	Port    uint64 // in the machine's byte order
-}
-
 // Attr is the ruleset for landlock_create_ruleset(2). r is to be what
 // Downgrade returned.
 func (r Ruleset) Attr() RulesetAttr {
@@ -50,9 +43,4 @@ func (r Ruleset) Attr() RulesetAttr {
 // PathBeneathParent.
 func (r Rule) Attr(parent int) PathBeneathAttr {
 	return PathBeneathAttr{Allowed: r.fits(), Parent: int32(parent)}
-}
-
-// Attr is the rule for landlock_add_rule(2).
-func (p PortRule) Attr() NetPortAttr {
-	return NetPortAttr{Allowed: p.Allow, Port: uint64(p.Port)}
 }

@@ -15,6 +15,3 @@ func (a *RulesetAttr) Pointer() unsafe.Pointer { return unsafe.Pointer(a) }
 
 // Pointer is the address of the attribute, as RulesetAttr's.
 func (a *PathBeneathAttr) Pointer() unsafe.Pointer { return unsafe.Pointer(a) }
-
-// Pointer is the address of the attribute, as RulesetAttr's.
-func (a *NetPortAttr) Pointer() unsafe.Pointer { return unsafe.Pointer(a) }

@@ -7,10 +7,9 @@ import "slices"
 // where a rule allows it.
 type Ruleset struct {
 	FS    FSSet    // the rights on files that are handled
-	Net   NetSet   // the rights on ports that are handled
+	Net   NetSet   // the rights on ports that are handled: no rule allows any
 	Scope ScopeSet // the ways out that are shut, without exception
 	Rules []Rule
-	Ports []PortRule
 }
 
 // Rule allows rights on a file or on a directory and all beneath it.
@@ -19,14 +18,6 @@ type Rule struct {
 	Allow FSSet
 	File  bool   // whether Path is no directory: only FileOnly can be allowed
 	Exact bool   // Path has no links: one that has them by now is not what was meant
-	Why   string // the reason, for people
-}
-
-// PortRule allows rights on one port, whatever the address. Port 0 in a bind
-// is any port that the kernel picks.
-type PortRule struct {
-	Port  uint16
-	Allow NetSet
 	Why   string // the reason, for people
 }
 
@@ -51,8 +42,7 @@ func (r Ruleset) Empty() bool { return r.FS == 0 && r.Net == 0 && r.Scope == 0 }
 //
 //   - d handles a subset of what r handles and of Rights(abi), and the two are
 //     equal but for what is in the list.
-//   - Each rule of d allows a subset of what r's rule for that path or port
-//     allows. What r allows and handles and the kernel knows, d allows.
+//   - Each rule of d allows a subset of what r's rule for that path allows. What r allows and handles and the kernel knows, d allows.
 //   - The kernel accepts d: no rule allows what d does not handle, or nothing
 //     at all, or on a file what only directories have. Such rules of r are cut or
 //     dropped; nothing is lost thereby.
@@ -72,11 +62,6 @@ func (r Ruleset) Downgrade(version int) (Ruleset, []Lost) {
 	for _, rule := range r.Rules {
 		if rule.Allow = rule.fits() & d.FS; rule.Allow != 0 {
 			d.Rules = append(d.Rules, rule)
-		}
-	}
-	for _, port := range r.Ports {
-		if port.Allow &= d.Net; port.Allow != 0 {
-			d.Ports = append(d.Ports, port)
 		}
 	}
 	var lost []Lost

@@ -15,26 +15,24 @@ func TestDowngrade(t *testing.T) {
 	want := Ruleset{
 		FS: FSAll, Net: NetAll, Scope: ScopeAll,
 		Rules: []Rule{{Path: "/", Allow: FSReadExec}, work, file, {Path: "/dev/tty", Allow: IoctlDev, File: true}},
-		Ports: []PortRule{{Port: 443, Allow: ConnectTCP}, {Port: 53, Allow: ConnectSendUDP}},
 	}
 	for _, row := range []struct {
 		abi  int
 		work FSSet
 		tty  bool
-		port int // how many port rules are left
 		lost []string
 	}{
-		{1, FSReadExec | FSWrite&^(Refer|Truncate), false, 0, []string{"fs.refer", "fs.truncate", "fs.ioctl_dev", "fs.resolve_unix", "net.bind_tcp", "net.connect_tcp", "net.bind_udp", "net.connect_send_udp", "scope.abstract_unix_socket", "scope.signal"}},
-		{2, FSReadExec | FSWrite&^Truncate, false, 0, []string{"fs.truncate", "fs.ioctl_dev", "fs.resolve_unix", "net.bind_tcp", "net.connect_tcp", "net.bind_udp", "net.connect_send_udp", "scope.abstract_unix_socket", "scope.signal"}},
-		{3, FSReadExec | FSWrite, false, 0, []string{"fs.ioctl_dev", "fs.resolve_unix", "net.bind_tcp", "net.connect_tcp", "net.bind_udp", "net.connect_send_udp", "scope.abstract_unix_socket", "scope.signal"}},
-		{4, FSReadExec | FSWrite, false, 1, []string{"fs.ioctl_dev", "fs.resolve_unix", "net.bind_udp", "net.connect_send_udp", "scope.abstract_unix_socket", "scope.signal"}},
-		{5, FSReadExec | FSWrite, true, 1, []string{"fs.resolve_unix", "net.bind_udp", "net.connect_send_udp", "scope.abstract_unix_socket", "scope.signal"}},
-		{6, FSReadExec | FSWrite, true, 1, []string{"fs.resolve_unix", "net.bind_udp", "net.connect_send_udp"}},
-		{7, FSReadExec | FSWrite, true, 1, []string{"fs.resolve_unix", "net.bind_udp", "net.connect_send_udp"}},
-		{8, FSReadExec | FSWrite, true, 1, []string{"fs.resolve_unix", "net.bind_udp", "net.connect_send_udp"}},
-		{9, FSReadExec | FSWrite, true, 1, []string{"net.bind_udp", "net.connect_send_udp"}},
-		{10, FSReadExec | FSWrite, true, 2, nil},
-		{99, FSReadExec | FSWrite, true, 2, nil},
+		{1, FSReadExec | FSWrite&^(Refer|Truncate), false, []string{"fs.refer", "fs.truncate", "fs.ioctl_dev", "fs.resolve_unix", "net.bind_tcp", "net.connect_tcp", "net.bind_udp", "net.connect_send_udp", "scope.abstract_unix_socket", "scope.signal"}},
+		{2, FSReadExec | FSWrite&^Truncate, false, []string{"fs.truncate", "fs.ioctl_dev", "fs.resolve_unix", "net.bind_tcp", "net.connect_tcp", "net.bind_udp", "net.connect_send_udp", "scope.abstract_unix_socket", "scope.signal"}},
+		{3, FSReadExec | FSWrite, false, []string{"fs.ioctl_dev", "fs.resolve_unix", "net.bind_tcp", "net.connect_tcp", "net.bind_udp", "net.connect_send_udp", "scope.abstract_unix_socket", "scope.signal"}},
+		{4, FSReadExec | FSWrite, false, []string{"fs.ioctl_dev", "fs.resolve_unix", "net.bind_udp", "net.connect_send_udp", "scope.abstract_unix_socket", "scope.signal"}},
+		{5, FSReadExec | FSWrite, true, []string{"fs.resolve_unix", "net.bind_udp", "net.connect_send_udp", "scope.abstract_unix_socket", "scope.signal"}},
+		{6, FSReadExec | FSWrite, true, []string{"fs.resolve_unix", "net.bind_udp", "net.connect_send_udp"}},
+		{7, FSReadExec | FSWrite, true, []string{"fs.resolve_unix", "net.bind_udp", "net.connect_send_udp"}},
+		{8, FSReadExec | FSWrite, true, []string{"fs.resolve_unix", "net.bind_udp", "net.connect_send_udp"}},
+		{9, FSReadExec | FSWrite, true, []string{"net.bind_udp", "net.connect_send_udp"}},
+		{10, FSReadExec | FSWrite, true, nil},
+		{99, FSReadExec | FSWrite, true, nil},
 	} {
 		got, lost := want.Downgrade(row.abi)
 		expect := []Rule{{Path: "/", Allow: FSReadExec}, {Path: "/w", Allow: row.work, Why: "the workspace"}, {Path: "/etc/hosts", Allow: ReadFile, File: true}}
@@ -43,9 +41,6 @@ func TestDowngrade(t *testing.T) {
 		}
 		if !reflect.DeepEqual(got.Rules, expect) {
 			t.Errorf("ABI %d: rules %v, want %v", row.abi, got.Rules, expect)
-		}
-		if len(got.Ports) != row.port {
-			t.Errorf("ABI %d: port rules %v", row.abi, got.Ports)
 		}
 		var rights []string
 		for _, l := range lost {
@@ -145,11 +140,6 @@ func accepted(t *testing.T, d Ruleset) {
 			t.Fatalf("the kernel refuses %+v", rule)
 		}
 	}
-	for _, port := range d.Ports {
-		if port.Allow == 0 || port.Allow&^d.Net != 0 {
-			t.Fatalf("the kernel refuses %+v", port)
-		}
-	}
 }
 
 func randomRuleset() Ruleset {
@@ -158,13 +148,10 @@ func randomRuleset() Ruleset {
 	for i := range random.IntN(6) {
 		r.Rules = append(r.Rules, Rule{Path: "/" + string(rune('a'+i)), Allow: FSAll & FSSet(some()), File: random.IntN(2) == 0})
 	}
-	for range random.IntN(4) {
-		r.Ports = append(r.Ports, PortRule{Port: uint16(random.Uint32()), Allow: NetAll & NetSet(some())})
-	}
 	return r
 }
 
 func clone(r Ruleset) Ruleset {
-	r.Rules, r.Ports = slices.Clone(r.Rules), slices.Clone(r.Ports)
+	r.Rules = slices.Clone(r.Rules)
 	return r
 }

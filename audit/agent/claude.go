@@ -166,7 +166,7 @@ func (e *claudeLine) assistant(t *tally) {
 			continue
 		}
 		name := b.name.text(maxName)
-		w := Wish{Name: name, ID: b.id.text(maxID), Sub: !e.parent.isNull(), As: claudeNames(spec.Claude, name)}
+		w := Wish{Name: name, ID: b.id.text(maxID), As: claudeNames(spec.Claude, name)}
 		w.Targets, w.Cut = claudeTargets.of(name, &b.input)
 		t.asked(w, name == "Bash")
 	}

@@ -41,24 +41,23 @@ func TestCutAnywhere(t *testing.T) {
 func TestHooks(t *testing.T) {
 	var got []string
 	hooks := Hooks{
-		Turn:   func(n int) { got = append(got, fmt.Sprint("turn ", n)) },
-		Tool:   func(w Wish) { got = append(got, fmt.Sprint(w.Name, " ", w.As, " ", w.Targets, " ", w.Sub)) },
-		Answer: func(a Answer) { got = append(got, fmt.Sprint(a.Name, " ran ", a.Ran)) },
+		Turn: func(n int) { got = append(got, fmt.Sprint("turn ", n)) },
+		Tool: func(w Wish) { got = append(got, fmt.Sprint(w.Name, " ", w.As, " ", w.Targets)) },
 	}
 	cases := []struct {
 		file string
 		want string
 	}{
-		{"claude-denied.jsonl", "turn 1; Bash [Bash] [ls | wc -l; git status --short; cat README.md] false; Bash ran true; " +
-			"turn 2; Write [Write] [/home/user/project/NOTE.txt] false; Write ran false; " +
-			"turn 3; Read [Read] [/home/user/project/NOTE.txt] false; Read ran true; turn 4"},
-		{"claude-subagent.jsonl", "turn 1; Agent [Task] [general-purpose] false; Bash [Bash] [echo child] true; Bash ran true; Agent ran true; " +
-			"turn 2; Bash [Bash] [echo parent] false; Bash ran true; turn 3"},
-		{"codex-basic.jsonl", "command_execution [Bash] [ls | wc -l; git status --short; cat README.md] false; command_execution ran true; " +
-			"file_change [Write] [/home/user/project/NOTE.txt] false; file_change ran true; " +
-			"command_execution [Bash] [cat 'NOTE.txt'] false; command_execution ran true"},
-		{"gemini-max-turns.jsonl", "turn 1; run_shell_command [Bash] [echo 1] false; run_shell_command ran true; " +
-			"turn 2; run_shell_command [Bash] [echo 2] false; run_shell_command ran true"},
+		{"claude-denied.jsonl", "turn 1; Bash [Bash] [ls | wc -l; git status --short; cat README.md]; " +
+			"turn 2; Write [Write] [/home/user/project/NOTE.txt]; " +
+			"turn 3; Read [Read] [/home/user/project/NOTE.txt]; turn 4"},
+		{"claude-subagent.jsonl", "turn 1; Agent [Task] [general-purpose]; Bash [Bash] [echo child]; " +
+			"turn 2; Bash [Bash] [echo parent]; turn 3"},
+		{"codex-basic.jsonl", "command_execution [Bash] [ls | wc -l; git status --short; cat README.md]; " +
+			"file_change [Write] [/home/user/project/NOTE.txt]; " +
+			"command_execution [Bash] [cat 'NOTE.txt']"},
+		{"gemini-max-turns.jsonl", "turn 1; run_shell_command [Bash] [echo 1]; " +
+			"turn 2; run_shell_command [Bash] [echo 2]"},
 	}
 	for _, c := range cases {
 		got = nil

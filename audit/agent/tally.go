@@ -7,11 +7,10 @@ const (
 	maxCalls = 512 // calls whose result may still come, or came recently
 )
 
-// Wish is a tool call that the model requested. A later Answer says whether it ran.
+// Wish is a tool call that the model requested.
 type Wish struct {
 	Name string // the agent's own name for the tool
 	ID   string // the agent's id of the call, cut at 256 bytes
-	Sub  bool   // requested by a sub-agent
 	// As are Claude's names for the tool, each of which must be allowed. A codex
 	// file_change is Write, Edit or both.
 	As []string
@@ -21,19 +20,11 @@ type Wish struct {
 	Cut     bool
 }
 
-// Answer is the outcome of a wish.
-type Answer struct {
-	Name string
-	ID   string
-	Ran  bool // false: it was denied
-}
-
 // Hooks are called from within Write, in the order of the stream, each at the first sign
 // of its event. Any may be nil.
 type Hooks struct {
-	Turn   func(n int) // the n-th turn has begun; n counts from 1
-	Tool   func(Wish)
-	Answer func(Answer)
+	Turn func(n int) // the n-th turn has begun; n counts from 1
+	Tool func(Wish)
 }
 
 // verdict is the outcome of a call.
@@ -177,9 +168,6 @@ func (t *tally) answered(id string, v verdict) {
 		t.shell--
 	}
 	c.state = v
-	if t.hooks.Answer != nil {
-		t.hooks.Answer(Answer{Name: c.name, ID: c.id, Ran: v == ran})
-	}
 }
 
 // knows reports whether a call with this id is kept.
