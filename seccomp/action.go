@@ -25,27 +25,16 @@ const (
 	Allow                       // the call runs
 )
 
-// kinds holds each kind's name and its return value in a BPF program.
-var kinds = [...]struct {
-	name string
-	ret  uint32
-}{
-	KillProcess: {"kill-process", unix.SECCOMP_RET_KILL_PROCESS},
-	KillThread:  {"kill-thread", unix.SECCOMP_RET_KILL_THREAD},
-	Trap:        {"trap", unix.SECCOMP_RET_TRAP},
-	Errno:       {"errno", unix.SECCOMP_RET_ERRNO},
-	KindNotify:  {"notify", unix.SECCOMP_RET_USER_NOTIF},
-	Trace:       {"trace", unix.SECCOMP_RET_TRACE},
-	Log:         {"log", unix.SECCOMP_RET_LOG},
-	Allow:       {"allow", unix.SECCOMP_RET_ALLOW},
-}
-
-// String is the kind's name, as "kill-process"; "none" for the zero Kind.
-func (k Kind) String() string {
-	if !k.valid() {
-		return "none"
-	}
-	return kinds[k].name
+// returns holds each kind's return value in a BPF program.
+var returns = [...]uint32{
+	KillProcess: unix.SECCOMP_RET_KILL_PROCESS,
+	KillThread:  unix.SECCOMP_RET_KILL_THREAD,
+	Trap:        unix.SECCOMP_RET_TRAP,
+	Errno:       unix.SECCOMP_RET_ERRNO,
+	KindNotify:  unix.SECCOMP_RET_USER_NOTIF,
+	Trace:       unix.SECCOMP_RET_TRACE,
+	Log:         unix.SECCOMP_RET_LOG,
+	Allow:       unix.SECCOMP_RET_ALLOW,
 }
 
 func (k Kind) valid() bool { return k >= KillProcess && k <= Allow }
@@ -63,24 +52,13 @@ const maxErrno = 4095
 // Fail is the action that answers e.
 func Fail(e unix.Errno) Action { return Action{Kind: Errno, Errno: uint16(e)} }
 
-// String is the verdict for people: "allow", "errno EPERM".
-func (a Action) String() string {
-	if a.Kind != Errno {
-		return a.Kind.String()
-	}
-	if name := unix.ErrnoName(unix.Errno(a.Errno)); name != "" {
-		return "errno " + name
-	}
-	return "errno unnamed"
-}
-
 // stricter tells whether a goes before b. Two errnos are alike: the one that
 // came first stays.
 func (a Action) stricter(b Action) bool { return a.Kind < b.Kind }
 
 // ret is the action as a BPF program returns it.
 func (a Action) ret() uint32 {
-	r := kinds[a.Kind].ret
+	r := returns[a.Kind]
 	if a.Kind == Errno {
 		r |= uint32(a.Errno)
 	}

@@ -61,15 +61,6 @@ var ops = [...]string{
 	AnyBits:      "any-bits",
 }
 
-// String is the comparison's name in OCI profiles, "any-bits" for AnyBits,
-// which those lack, and "none" for the zero Op.
-func (o Op) String() string {
-	if !o.valid() {
-		return "none"
-	}
-	return ops[o]
-}
-
 func (o Op) valid() bool { return o >= Equal && o <= AnyBits }
 
 // holds tells whether the condition is true of these arguments.

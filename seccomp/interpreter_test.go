@@ -75,7 +75,7 @@ func Run(p []unix.SockFilter, c Call) Action {
 // is not kept: no filter of this package sends one.
 func actionOf(ret uint32) Action {
 	for k := KillProcess; k <= Allow; k++ {
-		if kinds[k].ret != ret&unix.SECCOMP_RET_ACTION_FULL {
+		if returns[k] != ret&unix.SECCOMP_RET_ACTION_FULL {
 			continue
 		}
 		if k == Errno {

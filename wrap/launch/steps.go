@@ -1,9 +1,6 @@
 package launch
 
 import (
-	"strconv"
-	"strings"
-
 	"sbx/spec"
 )
 
@@ -65,58 +62,4 @@ type Step struct {
 	Bear  bool // any other errno is reported only; the next Skip steps are skipped
 	On    string
 	For   spec.Field
-}
-
-// String formats the step like strace.
-func (s Step) String() string {
-	var b strings.Builder
-	b.WriteString(s.Name)
-	if s.Do == DoCall || s.Do == DoEach || s.Do == DoOne {
-		b.WriteByte('(')
-		last := 5
-		for last >= 0 && s.Args[last].Kind == ArgNum && s.Args[last].Num == 0 {
-			last--
-		}
-		for i := 0; i <= last; i++ {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(s.Args[i].String())
-		}
-		b.WriteByte(')')
-	}
-	if s.Save != 0 {
-		b.WriteString(" = $" + strconv.Itoa(int(s.Save)))
-	}
-	if s.Pass != 0 {
-		b.WriteString(" or " + s.Pass.Error() + ": skip " + strconv.Itoa(int(s.Skip)))
-	}
-	if s.Bear {
-		b.WriteString(" or told: skip " + strconv.Itoa(int(s.Skip)))
-	}
-	if s.On != "" {
-		b.WriteString("  # " + strconv.Quote(s.On))
-	}
-	return b.String()
-}
-
-func (a Arg) String() string {
-	switch a.Kind {
-	case ArgSlot:
-		return "$" + strconv.Itoa(int(a.Num))
-	case ArgText:
-		return strconv.Quote(a.Text)
-	case ArgData:
-		return "[" + strconv.Itoa(len(a.Text)) + "]byte"
-	case ArgVector:
-		return "[" + strconv.Itoa(strings.Count(a.Text, "\x00")) + "]string"
-	case ArgFilter:
-		return "[" + strconv.Itoa(len(a.Text)/8) + "]insn"
-	case ArgBuffer:
-		return "buf[" + strconv.Itoa(int(a.Num)) + "]"
-	}
-	if n := int64(a.Num); n < 0 && n > -4096 {
-		return strconv.FormatInt(n, 10)
-	}
-	return "0x" + strconv.FormatUint(uint64(a.Num), 16)
 }
