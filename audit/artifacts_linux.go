@@ -29,7 +29,7 @@ func Artifacts(dirfd int) (list []Artifact, omitted int, err error) {
 		return nil, 0, err
 	}
 	defer dirs.Close(top)
-	g := gatherer{top: top, names: maxArtifactNames, budget: maxArtifactHashed, holes: maxArtifactHoles,
+	g := gatherer{names: maxArtifactNames, budget: maxArtifactHashed, holes: maxArtifactHoles,
 		buf: make([]byte, 32<<10), block: make([]byte, 128<<10)}
 	g.walk(top, "", 0)
 	slices.SortFunc(g.list, func(a, b Artifact) int { return strings.Compare(a.Path, b.Path) })
@@ -37,7 +37,6 @@ func Artifacts(dirfd int) (list []Artifact, omitted int, err error) {
 }
 
 type gatherer struct {
-	top     int
 	list    []Artifact
 	omitted int
 	names   int   // that may still be read

@@ -8,7 +8,7 @@
 //	ledger, err := dispatch.Open(at, dispatch.Write)
 //	err = ledger.Insert(&row)
 //	err = ledger.Progress(row.ID, dispatch.Counts{Commands: spec.Some(3)})
-//	ended, err := ledger.End(row.ID, dispatch.End{Status: dispatch.Completed, Effective: record})
+//	err = ledger.End(row.ID, dispatch.End{Status: dispatch.Completed, Effective: record})
 //
 // The variable columns lists the columns. The pure function Decide returns whether a
 // database can be used and how it must be changed first. Package life runs the commands.

@@ -21,24 +21,15 @@ type End struct {
 	KeepStatus bool
 }
 
-// Ended is the result of Ledger.End.
-type Ended struct {
-	Status    bool // the call ended the dispatch
-	Effective bool // the call set sandbox_effective
-}
-
 // End ends a dispatch and sets its record in one transaction. If one of the two was done
 // before, it does the other: conditions in the statements keep it from changing a
 // terminal status or an existing record.
-func (l *Ledger) End(id string, e End) (Ended, error) {
-	var done Ended
-	err := l.change("end the dispatch", func(tx *sql.Tx) error {
-		done = Ended{}
+func (l *Ledger) End(id string, e End) error {
+	return l.change("end the dispatch", func(tx *sql.Tx) error {
 		if !e.KeepStatus {
 			for _, withRecord := range []bool{true, false} { // false for a row that has a record already
 				n, err := l.endRow(tx, id, e, withRecord)
 				if err != nil || n > 0 {
-					done = Ended{Status: n > 0, Effective: n > 0 && withRecord && e.Effective.Set}
 					return err
 				}
 			}
@@ -50,11 +41,9 @@ func (l *Ledger) End(id string, e End) (Ended, error) {
 		if e.KeepStatus {
 			and = ""
 		}
-		n, err := affected(tx, "UPDATE dispatches SET sandbox_effective = ? WHERE id = ? AND sandbox_effective IS NULL"+and, e.Effective.Value, id)
-		done.Effective = n > 0
+		_, err := affected(tx, "UPDATE dispatches SET sandbox_effective = ? WHERE id = ? AND sandbox_effective IS NULL"+and, e.Effective.Value, id)
 		return err
 	})
-	return done, err
 }
 
 // endRow ends a dispatch that has not ended. With withRecord it also sets the record, and

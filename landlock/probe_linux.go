@@ -32,8 +32,7 @@ func (s State) String() string {
 // Support is what the running kernel's Landlock can do.
 type Support struct {
 	State State
-	ABI   int        // 0 unless Available
-	Errno unix.Errno // what the kernel answered, 0 where Available
+	ABI   int // 0 unless Available
 }
 
 // Probe asks the kernel for its Landlock. It restricts nothing and takes a
@@ -49,9 +48,9 @@ func answer(version uintptr, e unix.Errno) Support {
 	case e == 0 && version > 0:
 		return Support{State: Available, ABI: int(version)}
 	case e == unix.ENOSYS:
-		return Support{State: NotBuilt, Errno: e}
+		return Support{State: NotBuilt}
 	case e == unix.EOPNOTSUPP:
-		return Support{State: Disabled, Errno: e}
+		return Support{State: Disabled}
 	}
-	return Support{State: Unknown, Errno: e}
+	return Support{State: Unknown}
 }

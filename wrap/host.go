@@ -111,10 +111,6 @@ type Repository struct {
 	// made writable because the worktree needs it: Common itself points back
 	// to Top, so that the workspace did not choose it.
 	Outside bool
-	// Astray says why a Common outside of every writable tree stays
-	// read-only: it does not point back, as git would have made it. Empty
-	// otherwise.
-	Astray string
 }
 
 // MountPoint is a mount of the host.

@@ -60,10 +60,7 @@ const seizeOptions = unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_EXITKILL | unix.
 	unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK | unix.PTRACE_O_TRACECLONE
 
 // AttachError is returned if a process cannot be traced.
-type AttachError struct {
-	Pid int
-	Err error // an unix.Errno
-}
+type AttachError struct{ Err error } // an unix.Errno
 
 // Error names the kernel's error.
 func (e *AttachError) Error() string {
@@ -89,7 +86,7 @@ func Attach(pid int, l *audit.Ledger, o Options) (*Tracer, error) {
 		}
 	}
 	if e := seize(pid, seizeOptions); e != 0 {
-		return nil, &AttachError{Pid: pid, Err: e}
+		return nil, &AttachError{e}
 	}
 	return &Tracer{options: o, ledger: l, root: pid, pending: map[int]*pendingExec{}}, nil
 }

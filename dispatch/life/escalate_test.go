@@ -91,7 +91,7 @@ func TestEscalate(t *testing.T) {
 			t.Errorf("%d: %d, %s", i, n, text)
 		}
 		// It was started, and failed.
-		if _, err := l.End(next.ID, dispatch.End{Status: dispatch.TimedOut, Effective: spec.Some("{}")}); err != nil {
+		if err := l.End(next.ID, dispatch.End{Status: dispatch.TimedOut, Effective: spec.Some("{}")}); err != nil {
 			t.Fatal(err)
 		}
 		f := s.world.folderOf(l.Path(), next.ID)

@@ -156,7 +156,7 @@ func (k *keeper) endRow(e dispatch.End) {
 		if err == nil {
 			// Another program that stops a row of Intercore's by a signal, such as ic, sets its status.
 			e.KeepStatus = !k.own && k.f.read(stopFile) == nil && (k.stopped || k.j.LeaveStatus)
-			_, err = k.ledger.End(k.j.ID, e)
+			err = k.ledger.End(k.j.ID, e)
 		}
 		if err == nil {
 			_ = k.ledger.Close()

@@ -24,7 +24,7 @@ func (w *World) Poll(l *dispatch.Ledger, id string) (dispatch.Dispatch, error) {
 	if !ok {
 		return d, nil
 	}
-	if _, err := l.End(id, e); err != nil {
+	if err := l.End(id, e); err != nil {
 		return d, err
 	}
 	return l.Get(id)
@@ -118,7 +118,7 @@ func (w *World) Stop(l *dispatch.Ledger, id string, as dispatch.Status) (dispatc
 		}
 		e := dispatch.End{Status: as, At: time.Now(), Error: spec.Some("it was stopped before it was started"),
 			Effective: spec.Some(strings.TrimSpace(string(w.substitute(nil, time.Now(), problem("", "start the dispatch", "it was stopped before", "")))))}
-		if _, err := l.End(id, e); err != nil {
+		if err := l.End(id, e); err != nil {
 			return d, err
 		}
 		return l.Get(id)

@@ -157,7 +157,6 @@ func (b *backend) neverStarted(o *outcome) bool {
 // engine keeps a container running after its client has ended.
 type remover struct {
 	lifeline int // a pipe that closes when sbx ends
-	pid      int
 	argv     []string
 }
 
@@ -176,12 +175,12 @@ func (b *backend) removeLater() error {
 	defer unix.Close(ends[0])
 	argv := append([]string{b.tool.Path}, b.tool.Options...)
 	argv = append(argv, "rm", "--force", "sbx-"+b.record.ID)
-	pid, err := spawn("/proc/self/exe", append([]string{"sbx", RemoverVerb}, argv...), b.Inputs.Environ, ends[0], -1)
+	_, err := spawn("/proc/self/exe", append([]string{"sbx", RemoverVerb}, argv...), b.Inputs.Environ, ends[0], -1)
 	if err != nil {
 		unix.Close(ends[1])
 		return fail(err)
 	}
-	b.remover = &remover{lifeline: ends[1], pid: pid, argv: argv}
+	b.remover = &remover{lifeline: ends[1], argv: argv}
 	return nil
 }
 

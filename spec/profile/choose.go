@@ -21,7 +21,6 @@ type Asked struct {
 // Choice is the profile that an agent gets, and why.
 type Choice struct {
 	Row   *Row
-	Agent string   // "" at a launch point without one
 	Point string   // "" for none
 	Tools []string // with what bash_policy stands for
 	Why   []string // one sentence each: of the profile, of the tools
@@ -36,7 +35,7 @@ func (c *Catalog) Choose(a Asked) (*Choice, error) {
 	if c.of(agent) == nil && a.File == nil && point == "" && c.point(agent) != nil {
 		agent, point = "", agent
 	}
-	ch := &Choice{Agent: agent, Point: point}
+	ch := &Choice{Point: point}
 	own := c.of(agent)
 	tools := frontTools(a.File)
 	if agent != "" && own == nil && !tools.Set {

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"slices"
+
 	"golang.org/x/sys/unix"
 
 	"sbx/internal/dirs"
@@ -27,18 +29,11 @@ func (s *gitSearch) checkOutside(repo *wrap.Repository) {
 	}
 	// A bare repository that contains its worktrees: if it became writable, so would the other
 	// working trees.
-	for _, tree := range s.trees {
-		if within(tree, repo.Common) {
-			repo.Astray = repo.Common + " holds " + tree + " and more"
-			return
-		}
-	}
-	if s.pointsBack(repo) {
+	holds := slices.ContainsFunc(s.trees, func(tree string) bool { return within(tree, repo.Common) })
+	if !holds && s.pointsBack(repo) {
 		repo.Outside = true
 		s.addTree(repo.Common)
-		return
 	}
-	repo.Astray = repo.Common + " does not point back to " + repo.Top
 }
 
 func (s *gitSearch) pointsBack(repo *wrap.Repository) bool {
