@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"sbx/internal/sys"
 	"slices"
 	"time"
 
@@ -37,7 +38,7 @@ func (e *ends) open() {
 	if e.fd >= 0 {
 		return
 	}
-	timer, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK)
+	timer, err := sys.Timer(0, 0)
 	if err != nil {
 		return
 	}
@@ -66,7 +67,8 @@ func (e *ends) await(pidfd, pid, place int) bool {
 // tick starts the timer unless it runs already.
 func (e *ends) tick() {
 	if !e.ticks {
-		e.ticks = unix.TimerfdSettime(e.timer, 0, &unix.ItimerSpec{Value: unix.NsecToTimespec(int64(endsEvery))}, nil) == nil
+		sys.Arm(e.timer, endsEvery, 0)
+		e.ticks = true
 	}
 }
 
@@ -105,8 +107,7 @@ func (e *ends) drop(l *awaited) {
 
 // event handles that fd is readable.
 func (e *ends) event(seen func(place int, at time.Time)) {
-	var buf [8]byte
-	if n, _ := unix.Read(e.timer, buf[:]); n > 0 {
+	if sys.Hush(e.timer) {
 		e.ticks = false
 	}
 	e.note(seen)

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/audit/agent"
+	"sbx/internal/sys"
 )
 
 // Follower reads the growing file in which codex records its session, which shows turns that its
@@ -41,17 +42,8 @@ func Follow(sessions string, since time.Time) *Follower {
 
 // Tick returns a descriptor that is readable when it is time to call Read; -1 if there is none.
 func (f *Follower) Tick() int {
-	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK)
-	if err != nil {
-		return -1
-	}
-	every := unix.NsecToTimespec(int64(followEvery))
-	if err := unix.TimerfdSettime(fd, 0, &unix.ItimerSpec{Interval: every, Value: every}, nil); err != nil {
-		unix.Close(fd)
-		return -1
-	}
-	f.clock = fd
-	return fd
+	f.clock, _ = sys.Timer(followEvery, followEvery)
+	return f.clock
 }
 
 // Wishes returns the tools requested since the last call that the agent's output does not show.
@@ -79,8 +71,7 @@ const (
 // how many turns have begun.
 func (f *Follower) Read(session string) (turns int) {
 	if f.clock >= 0 {
-		var n [8]byte
-		_, _ = unix.Read(f.clock, n[:]) // resets the timer's descriptor
+		sys.Hush(f.clock)
 	}
 	f.read(session, followLook)
 	return f.turns

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/audit/agent"
+	"sbx/internal/sys"
 )
 
 // Tap copies an agent's stdout to the caller's, unchanged and at once, and has the stream's reader
@@ -43,7 +44,7 @@ func NewTap(s func(agent.Hooks) (*agent.Stream, bool), to int) (t *Tap, write in
 	}
 	widen(ends[0])
 	widen(to)
-	wake, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	wake, err := sys.Event()
 	if err != nil {
 		unix.Close(ends[0])
 		unix.Close(ends[1])
@@ -133,7 +134,7 @@ func (t *Tap) read(full <-chan []byte, free chan<- []byte) {
 	t.done = true
 	t.events = append(t.events, TapEvent{Done: true})
 	t.mu.Unlock()
-	t.ring()
+	sys.Ring(t.Wake)
 }
 
 // pass writes all of b; false if nothing reads any longer.
@@ -156,7 +157,7 @@ func (t *Tap) pass(b []byte) bool {
 // add is called with the lock held, from within the stream's Write.
 func (t *Tap) add(e TapEvent) {
 	t.events = append(t.events, e)
-	t.ring()
+	sys.Ring(t.Wake)
 }
 
 func (t *Tap) full() bool {
@@ -165,14 +166,9 @@ func (t *Tap) full() bool {
 	return len(t.events) >= maxTapEvents
 }
 
-func (t *Tap) ring() {
-	_, _ = unix.Write(t.Wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) // a full counter is readable already
-}
-
 // Next returns the events since the last call.
 func (t *Tap) Next() []TapEvent {
-	var n [8]byte
-	_, _ = unix.Read(t.Wake, n[:])
+	sys.Hush(t.Wake)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	events := t.events

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/sys"
 	"sbx/seccomp"
 )
 
@@ -82,5 +83,5 @@ func (c *clock) within(d time.Duration) {
 		return
 	}
 	c.due = due
-	_ = unix.TimerfdSettime(c.fd, 0, &unix.ItimerSpec{Value: unix.NsecToTimespec(int64(d))}, nil)
+	sys.Arm(c.fd, d, 0)
 }

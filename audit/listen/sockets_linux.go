@@ -1,9 +1,8 @@
 package listen
 
 import (
+	"sbx/internal/sys"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // sockets answers connects and binds, and holds those that are pending.
@@ -34,20 +33,15 @@ func (l *Listener) addSockets(c *Sockets) {
 // OpenClock returns a timerfd that becomes readable when Tick should be called. It
 // returns -1 on failure; every connect is then answered with EAGAIN.
 func (s *sockets) OpenClock() int {
-	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK)
-	if err != nil {
-		fd = -1
-	}
-	s.clock.fd = fd
-	return fd
+	s.clock.fd, _ = sys.Timer(0, 0)
+	return s.clock.fd
 }
 
 // Tick does the periodic work: it answers the connects that the network denied, cancels
 // those whose callers are gone, looks for the files of newly bound sockets and closes
 // discarded copies.
 func (s *sockets) Tick() {
-	var buf [8]byte
-	_, _ = unix.Read(s.clock.fd, buf[:])
+	sys.Hush(s.clock.fd)
 	s.clock.due = time.Time{}
 	s.pending.describe()
 	if s.pending.count() > 0 {

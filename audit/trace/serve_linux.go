@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"sbx/internal/sys"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -64,11 +65,9 @@ const batch = 256
 func (t *Tracer) Event() {
 	// The descriptor is emptied first, so that a signal that arrives during Serve makes it
 	// readable again.
-	var b [8]byte
-	_, _ = unix.Read(t.options.Wake, b[:])
+	sys.Hush(t.options.Wake)
 	if t.Serve() {
-		b = [8]byte{1}
-		_, _ = unix.Write(t.options.Wake, b[:])
+		sys.Ring(t.options.Wake)
 	}
 }
 

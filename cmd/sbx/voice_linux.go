@@ -75,7 +75,7 @@ func (v *linePrinter) speak(fd int) {
 		v.mu.Lock()
 		if v.keeps(fd) {
 			v.busy, v.stuck = false, false
-			_, _ = unix.Write(v.said, []byte{1, 0, 0, 0, 0, 0, 0, 0})
+			sys.Ring(v.said)
 			v.mu.Unlock()
 			return
 		}
@@ -90,12 +90,11 @@ func (v *linePrinter) speak(fd int) {
 func (v *linePrinter) renew() {
 	var err error
 	if v.said <= 0 {
-		if v.said, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
+		if v.said, err = sys.Event(); err != nil {
 			v.said = -1 // without it, every line is waited for until it is printed
 		}
 	}
-	var n [8]byte
-	_, _ = unix.Read(v.said, n[:])
+	sys.Hush(v.said)
 }
 
 // isSaid waits a while until all lines are printed. It does not use a timer of Go, which

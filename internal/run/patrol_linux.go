@@ -7,6 +7,7 @@ import (
 
 	"sbx/audit"
 	"sbx/audit/guard"
+	"sbx/internal/sys"
 	"sbx/wrap/launch"
 )
 
@@ -22,7 +23,7 @@ type patrol struct {
 
 // begin starts to search. unseen says that some created names are not reported to sbx.
 func (p *patrol) begin(hooks *launch.Hooks, found *audit.Swept, unseen bool) {
-	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
+	fd, err := sys.Timer(0, 0)
 	if err != nil {
 		return // the sweep at the end finds them
 	}
@@ -44,14 +45,13 @@ func (p *patrol) arm(d time.Duration) {
 		return
 	}
 	p.armed = true
-	_ = unix.TimerfdSettime(p.timer, 0, &unix.ItimerSpec{Value: unix.NsecToTimespec(int64(d))}, nil)
+	sys.Arm(p.timer, d, 0)
 }
 
 // walk continues a search. If no name was created meanwhile, the next search waits for
 // one.
 func (p *patrol) walk(found *audit.Swept) {
-	var b [8]byte
-	_, _ = unix.Read(p.timer, b[:])
+	sys.Hush(p.timer)
 	if !p.under {
 		p.under, p.made = true, false
 	}

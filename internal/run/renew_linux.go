@@ -8,6 +8,7 @@ import (
 
 	"sbx/audit"
 	"sbx/audit/guard"
+	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/launch"
@@ -52,7 +53,7 @@ func (r *renewer) check() {
 	}
 	if left := renewEvery - time.Since(r.began); left > 0 {
 		r.later = true
-		r.arm(left)
+		sys.Arm(r.timer, left, 0)
 		return
 	}
 	r.begin()
@@ -63,7 +64,7 @@ func (r *renewer) ready() bool {
 	if r.timer >= 0 {
 		return true
 	}
-	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
+	fd, err := sys.Timer(0, 0)
 	if err != nil {
 		return false
 	}
@@ -72,14 +73,9 @@ func (r *renewer) ready() bool {
 	return true
 }
 
-func (r *renewer) arm(d time.Duration) {
-	_ = unix.TimerfdSettime(r.timer, 0, &unix.ItimerSpec{Value: unix.NsecToTimespec(max(int64(d), 1))}, nil)
-}
-
 // time handles the timer: the child took too long, or the next renewal may start.
 func (r *renewer) time() {
-	var b [8]byte
-	_, _ = unix.Read(r.timer, b[:])
+	sys.Hush(r.timer)
 	if r.child != nil {
 		r.child.Kill()
 		return
@@ -100,7 +96,7 @@ func (r *renewer) begin() {
 	}
 	r.child = child
 	r.hooks.Wait[r.wait+1].FD = child.FD()
-	r.arm(renewLimit)
+	sys.Arm(r.timer, renewLimit, 0)
 }
 
 // read reads the results that the child sends.
@@ -144,7 +140,7 @@ func (r *renewer) over() {
 	if r.tries++; r.tries < renewTries {
 		r.watch.Again()
 		r.later = true
-		r.arm(renewLater)
+		sys.Arm(r.timer, renewLater, 0)
 	}
 }
 

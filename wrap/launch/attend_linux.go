@@ -1,6 +1,10 @@
 package launch
 
-import "golang.org/x/sys/unix"
+import (
+	"sbx/internal/sys"
+
+	"golang.org/x/sys/unix"
+)
 
 // reaper waits for the end of the child and of its orphans.
 type reaper struct {
@@ -30,8 +34,7 @@ func (r *reaper) Collected(pid int, status unix.WaitStatus, used *unix.Rusage) {
 const batch = 256
 
 // reapOrphans has the orphans of a sandbox without a pid namespace reaped as they end. With a
-// pid
-// namespace pid 1 does this. Zombies would count against every limit of processes. A tracer
+// pid namespace pid 1 does this. Zombies would count against every limit of processes. A tracer
 // collects all ends itself.
 func (r *reaper) reapOrphans() {
 	if !r.noPidNS || len(r.attended) > 0 {
@@ -41,11 +44,9 @@ func (r *reaper) reapOrphans() {
 	if err != nil {
 		return // sweepProcesses reaps them at the end
 	}
-	more := func() { _, _ = unix.Write(wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
-	more() // for processes that ended before
+	sys.Ring(wake) // for processes that ended before
 	r.Attend(Waiter{FD: wake, Event: func() {
-		var b [8]byte
-		_, _ = unix.Read(wake, b[:]) // before Wait4: a process that ends after this makes wake readable again
+		sys.Hush(wake) // before Wait4: a process that ends after this makes wake readable again
 		for range batch {
 			var status unix.WaitStatus
 			var used unix.Rusage
@@ -57,7 +58,7 @@ func (r *reaper) reapOrphans() {
 				r.Collected(pid, status, &used)
 			}
 		}
-		more()
+		sys.Ring(wake)
 	}})
 }
 

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/internal/read"
+	"sbx/internal/sys"
 )
 
 // Grace is how long the processes may take to end after SIGTERM.
@@ -33,7 +34,7 @@ type Deadline struct {
 
 // Deadline starts the time limit.
 func (c *child) Deadline(after time.Duration) (*Deadline, error) {
-	fd, err := timer(after, 0)
+	fd, err := sys.Timer(after, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func (d *Deadline) Waiter() Waiter { return Waiter{FD: d.timer, Event: d.event} 
 func (d *Deadline) Close() { unix.Close(d.timer) }
 
 func (d *Deadline) event() {
-	if !ticked(d.timer) {
+	if !sys.Hush(d.timer) {
 		return
 	}
 	d.Hit = true
@@ -69,42 +70,17 @@ func (d *Deadline) kill() {
 
 func (d *Deadline) after(t time.Duration, next func(*Deadline)) {
 	d.atTimer = next
-	_ = arm(d.timer, t, 0) // cannot fail, as the timer was armed before
-}
-
-// timer returns a descriptor that becomes readable after a time and then at intervals.
-func timer(after, every time.Duration) (int, error) {
-	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK)
-	if err != nil {
-		return -1, err
-	}
-	return fd, arm(fd, after, every)
+	sys.Arm(d.timer, t, 0)
 }
 
 // Every returns a Waiter that calls f at an interval; false if no timer can be created.
 func Every(d time.Duration, f func()) (Waiter, bool) {
-	fd, err := timer(d, d)
-	if err != nil {
-		unix.Close(fd)
-		return Waiter{}, false
-	}
+	fd, err := sys.Timer(d, d)
 	return Waiter{FD: fd, Event: func() {
-		if ticked(fd) {
+		if sys.Hush(fd) {
 			f()
 		}
-	}}, true
-}
-
-func arm(fd int, after, every time.Duration) error {
-	return unix.TimerfdSettime(fd, 0, &unix.ItimerSpec{
-		Value: unix.NsecToTimespec(max(int64(after), 1)), Interval: unix.NsecToTimespec(int64(every))}, nil)
-}
-
-// ticked reads a timer; false if it has not expired.
-func ticked(fd int) bool {
-	var b [8]byte
-	n, err := unix.Read(fd, b[:])
-	return err == nil && n == len(b)
+	}}, err == nil
 }
 
 // maxTree bounds how many processes are examined.

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/internal/read"
+	"sbx/internal/sys"
 )
 
 // lookEvery is the interval of the checks if no cgroup limits the memory.
@@ -26,7 +27,7 @@ type MemoryWatch struct {
 
 // WatchMemory starts the checks.
 func (c *child) WatchMemory(most int64) (*MemoryWatch, error) {
-	fd, err := timer(lookEvery, lookEvery)
+	fd, err := sys.Timer(lookEvery, lookEvery)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +43,7 @@ func (w *MemoryWatch) Close() { unix.Close(w.timer) }
 // look first adds up a cheap figure, which counts shared pages for each process, and only
 // if that exceeds the limit the exact one.
 func (w *MemoryWatch) look() {
-	if !ticked(w.timer) {
+	if !sys.Hush(w.timer) {
 		return
 	}
 	pids := w.of.tree()

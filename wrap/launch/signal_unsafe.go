@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"sbx/internal/sys"
 	"syscall"
 	"unsafe"
 
@@ -84,7 +85,7 @@ func Children() (int, error) {
 	if childEvent != 0 {
 		return int(childEvent), nil
 	}
-	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	fd, err := sys.Event()
 	if err != nil {
 		return -1, err
 	}
