@@ -186,7 +186,7 @@ func replaceAt(dir int, base, keep string, b []byte, sync bool) error {
 	if err != nil {
 		return err
 	}
-	err = dirs.WriteAll(fd, b)
+	err = sys.WriteAll(fd, b)
 	if err == nil && sync {
 		err = fsync(fd)
 	}

@@ -4,6 +4,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/internal/dirs"
+	"sbx/internal/sys"
 )
 
 // The bounds of the copy that a move to another file system needs. A sweep copies at most
@@ -85,7 +86,7 @@ func (c *copier) file(from int, name string, to int, as string) error {
 			if c.bytes -= int64(n); c.bytes < 0 {
 				return unix.EFBIG
 			}
-			if err = dirs.WriteAll(out, buf[:n]); err != nil {
+			if err = sys.WriteAll(out, buf[:n]); err != nil {
 				return err
 			}
 			at += int64(n)

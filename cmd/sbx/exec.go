@@ -54,7 +54,7 @@ func (c *call) execute(after func(*execution, *run.Ended)) int {
 	if after != nil {
 		after(x, &ended)
 	}
-	sys.WriteAll(c.std.err, x.Timings.String())
+	_ = sys.WriteAll(c.std.err, x.Timings.String())
 	if ended.Interrupted != 0 {
 		launch.DieOf(ended.Interrupted)
 	}

@@ -27,11 +27,11 @@ func (s streams) say(text string) {
 		s.voice.say(s.err, all)
 		return
 	}
-	launch.Unstopped(func() { sys.WriteAll(s.err, all) })
+	launch.Unstopped(func() { _ = sys.WriteAll(s.err, all) })
 }
 
 // print writes to stdout.
-func (s streams) print(text string) bool { return sys.WriteAll(s.out, text) }
+func (s streams) print(text string) bool { return sys.WriteAll(s.out, text) == nil }
 
 // problem prints a problem.
 func (s streams) problem(p *spec.Problem) {

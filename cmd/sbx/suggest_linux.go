@@ -52,7 +52,7 @@ func closeFolder(fd int) { _ = unix.Close(fd) }
 func writeNew(folder int, name string, text []byte) error {
 	fd, err := unix.Openat(folder, path.Base(name), unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o666)
 	if err == nil {
-		if !sys.WriteAll(fd, append(text, '\n')) {
+		if sys.WriteAll(fd, append(text, '\n')) != nil {
 			err = unix.EIO
 		}
 		unix.Close(fd)

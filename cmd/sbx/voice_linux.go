@@ -82,7 +82,7 @@ func (v *linePrinter) speak(fd int) {
 		line := v.lines[0]
 		v.lines = v.lines[1:]
 		v.mu.Unlock()
-		sys.WriteAll(fd, line)
+		_ = sys.WriteAll(fd, line)
 	}
 }
 

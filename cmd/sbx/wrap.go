@@ -49,7 +49,7 @@ func runWrap(c *call) int {
 		}
 		w := wrapping{call: c}
 		answer, status := w.answer(nil, "stdin", text)
-		sys.WriteAll(c.std.out, append(answer, '\n'))
+		_ = sys.WriteAll(c.std.out, append(answer, '\n'))
 		return status
 	case len(c.rest) == 0 || c.rest[0] == "":
 		return c.std.misused("wrap: no command\nhint: sbx wrap --wrapper bwrap -- command args")

@@ -97,7 +97,7 @@ func writeBundle(dir string, b *outer.Bundle) error {
 		return fail(dir+"/config.json", err)
 	}
 	defer unix.Close(fd)
-	if !sys.WriteAll(fd, string(b.Config)) {
+	if sys.WriteAll(fd, b.Config) != nil {
 		return fail(dir+"/config.json", unix.EIO)
 	}
 	return nil

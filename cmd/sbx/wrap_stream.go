@@ -25,7 +25,7 @@ func (c *call) wrapStream() int {
 	for {
 		text, found := in.next()
 		if !found || len(out) > maxUnsent {
-			if len(out) > 0 && !sys.WriteAll(c.std.out, out) {
+			if len(out) > 0 && sys.WriteAll(c.std.out, out) != nil {
 				return exitOK // the reader has gone
 			}
 			out = out[:0]

@@ -54,21 +54,6 @@ func NextData(fd int, at, size int64) (from, to int64) {
 	return from, min(to, size)
 }
 
-// WriteAll writes all of b.
-func WriteAll(fd int, b []byte) error {
-	for len(b) > 0 {
-		n, err := unix.Write(fd, b)
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		b = b[n:]
-	}
-	return nil
-}
-
 // Digest returns the SHA-256 of an open file, in hex, or "" if the file cannot be read or no
 // longer has the given size. Holes are hashed as zeros without being read.
 func Digest(fd int, size int64, block []byte) string {

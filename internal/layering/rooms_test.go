@@ -40,7 +40,7 @@ var rooms = []room{
 	{"audit", []string{"internal/dirs", "internal/doc", "internal/read", "internal/sys", "internal/reach", "internal/relay/wire", "audit/agent", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
 	{"audit/agent", []string{"internal/doc", "spec"}},
 	{"audit/show", []string{"internal/doc", "audit", "spec"}},
-	{"audit/guard", []string{"internal/dirs", "internal/view", "audit", "wrap", "wrap/defaults", "spec"}},
+	{"audit/guard", []string{"internal/dirs", "internal/sys", "internal/view", "audit", "wrap", "wrap/defaults", "spec"}},
 	{"audit/listen", []string{"internal/sys", "internal/read", "internal/reach", "internal/relay/wire", "internal/view", "audit", "audit/guard", "wrap", "spec", "seccomp"}},
 	{"audit/trace", []string{"internal/sys", "internal/read", "audit", "spec", "seccomp"}},
 	{"internal/run", []string{"internal/dirs", "internal/broker/wire", "internal/read", "internal/sys", "internal/doc", "internal/view", "internal/enclosing", "internal/reach", "internal/relay/wire", "audit", "audit/guard", "audit/agent", "audit/listen", "audit/trace", "wrap/launch", "wrap/host", "wrap", "wrap/defaults", "spec", "seccomp", "wrap/outer"}},

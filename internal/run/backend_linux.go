@@ -132,12 +132,12 @@ func fill(fd int, text []byte) error {
 	if fd <= 0 {
 		return nil
 	}
-	for off := 0; off < len(text); {
-		n, err := unix.Pwrite(fd, text[off:], int64(off))
-		if err != nil {
-			return &spec.Problem{On: "a file in memory", Do: "write what the tool reads", Why: err.Error()}
-		}
-		off += n
+	err := sys.WriteAll(fd, text)
+	if err == nil {
+		_, err = unix.Seek(fd, 0, unix.SEEK_SET)
+	}
+	if err != nil {
+		return &spec.Problem{On: "a file in memory", Do: "write what the tool reads", Why: err.Error()}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/internal/read"
+	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/wrap/defaults"
 )
@@ -154,12 +155,8 @@ func throughPipe(fd int) error {
 			return err
 		}
 	}
-	for rest := text; len(rest) > 0; {
-		n, err := unix.Write(p[1], rest)
-		if err != nil && err != unix.EINTR {
-			return err
-		}
-		rest = rest[max(n, 0):]
+	if err := sys.WriteAll(p[1], text); err != nil {
+		return err
 	}
 	return unix.Dup3(p[0], fd, 0)
 }

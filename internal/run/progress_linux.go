@@ -59,7 +59,7 @@ func (x *progress) write(used, more string) bool {
 	}
 	// A write to a pipe without a reader would raise SIGPIPE, which sbx passes on
 	// to the command like any signal.
-	if room[0].Revents != unix.POLLOUT || !sys.WriteAll(x.fd, line) {
+	if room[0].Revents != unix.POLLOUT || sys.WriteAll(x.fd, line) != nil {
 		x.fd = -1
 		return false
 	}

@@ -55,9 +55,8 @@ func Variable(environ []string, name string) string {
 	return ""
 }
 
-// WriteAll writes all of text to fd, waiting as needed; false on an error, such as a closed
-// pipe.
-func WriteAll[T string | []byte](fd int, text T) bool {
+// WriteAll writes all of text to fd, waiting as needed.
+func WriteAll[T string | []byte](fd int, text T) error {
 	b := []byte(text)
 	for len(b) > 0 {
 		n, err := unix.Write(fd, b)
@@ -68,10 +67,10 @@ func WriteAll[T string | []byte](fd int, text T) bool {
 		case unix.EAGAIN: // the caller passed a non-blocking descriptor
 			await(fd, unix.POLLOUT)
 		default:
-			return false
+			return err
 		}
 	}
-	return true
+	return nil
 }
 
 // ReadSome waits for data and reads at most len(into) bytes; it returns 0 at the end.
