@@ -69,8 +69,8 @@ func (b *draft) globs() {
 func (b *builder) sandbox() {
 	p := &b.plan
 	p.KeepCaps = false
-	p.Filter = Filter{On: true, Profile: b.r.Syscalls, Root: b.h.UID == 0,
-		Unix: b.r.Network != spec.NetworkHost, Code: b.h.Profile}
+	p.Filter = Filter{On: true, Profile: b.r.Syscalls, Code: b.h.Profile,
+		Options: seccomp.Options{Root: b.h.UID == 0, Unix: b.r.Network != spec.NetworkHost}}
 	p.Filter.Looks = b.r.Learn && p.Notify == seccomp.NotifyOpens // who looks for a secret is told of
 	p.Filter.Reach = b.req.Agent.Agent != 0 && p.Counter == CounterNotify && !p.Filter.Unix
 	if b.h.ProfileWhy != "" {

@@ -170,12 +170,10 @@ func (w *printer) limits(l *Limits) {
 		return
 	}
 	w.KeyOpen("limits", '{')
-	for _, n := range []struct {
-		key string
-		v   int64
-	}{{"open_files", int64(l.Files)}, {"file_size", int64(l.FileSize)}, {"processes", int64(l.Procs)}, {"watched_memory", l.Memory}} {
-		w.KeyCount(n.key, n.v)
-	}
+	w.KeyCount("open_files", int64(l.Files))
+	w.KeyCount("file_size", int64(l.FileSize))
+	w.KeyCount("processes", int64(l.Procs))
+	w.KeyCount("watched_memory", l.Memory)
 	if l.Timeout != 0 {
 		w.KeyText("timeout", l.Timeout.String())
 	}
@@ -195,14 +193,14 @@ func (w *printer) filter(f *Filter) {
 	w.KeyFlag("root", f.Root)
 	w.KeyFlag("unix_datagrams_refused", f.Unix)
 	w.KeyFlag("inet_refused", f.NoInet)
-	w.KeyFlag("fast_open_refused", f.Slow)
+	w.KeyFlag("fast_open_refused", f.NoFastOpen)
 	if f.Seal != seccomp.SealNone {
 		w.KeyText("memfd_create", f.Seal.String())
 	}
 	w.KeyFlag("connect_noted", f.Reach)
 	w.KeyFlag("looks_noted", f.Looks)
 	if f.Code == nil {
-		n := len(seccomp.Shipped(f.Options(), seccomp.Native)) / 8
+		n := len(seccomp.Shipped(f.Options, seccomp.Native)) / 8
 		w.KeyInt("instructions", int64(n))
 	} else {
 		w.KeyInt("instructions", int64(len(f.Code)/8))

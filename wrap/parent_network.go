@@ -33,7 +33,7 @@ func (b *nesting) nestedNetwork(held *Parent) {
 	case b.h.LandlockABI < scopesABI:
 		why += ", and Landlock keeps the command from no process outside (Linux " + landlock.Kernel(scopesABI) + ")"
 	default:
-		b.plan.Filter.Slow = true
+		b.plan.Filter.NoFastOpen = true
 		b.plan.Narrow = &Narrow{Sockets: (&network{b.places}).namedSockets(), Told: b.req.Describe != DescribeNone}
 		for i := range b.r.Reach {
 			b.plan.Narrow.Reach = append(b.plan.Narrow.Reach, b.r.Reach[i].Text)

@@ -87,7 +87,7 @@ func TestParentTellsItsReach(t *testing.T) {
 			}
 			n.Sockets = []string{"/srv/a socket"}
 			back, ok := ParseNarrow(n.Text())
-			if !ok || len(back.Reach) != len(c.inner) || !slices.Equal(back.Reach, n.Reach) || !slices.Equal(back.Sockets, n.Sockets) || !b.plan.Filter.Slow {
+			if !ok || len(back.Reach) != len(c.inner) || !slices.Equal(back.Reach, n.Reach) || !slices.Equal(back.Sockets, n.Sockets) || !b.plan.Filter.NoFastOpen {
 				t.Errorf("%+v is read as %+v, %v", n, back, ok)
 			}
 		}

@@ -135,21 +135,10 @@ func (c Cap) String() string {
 
 // Filter says which seccomp filter is loaded.
 type Filter struct {
-	On      bool
-	Profile string       // "default", or the absolute path of an OCI profile
-	Root    bool         // the caller is uid 0
-	Unix    bool         // AF_UNIX datagram sockets are refused
-	NoInet  bool         // inet sockets are refused: there is no network namespace
-	Seal    seccomp.Seal // what becomes of memory that could be executed as a file
-	Slow    bool         // TCP fast open is refused: there is a Narrow
-	Looks   bool         // reads are noted as well: who looks for a secret is told of
-	Reach   bool         // connect is noted: what an agent started before it was its own
-	Code    []byte       // the compiled filter of an OCI profile; nil for the default
-}
-
-// Options are the shipped filter's, notifications left out.
-func (f *Filter) Options() seccomp.Options {
-	return seccomp.Options{Root: f.Root, Unix: f.Unix, NoInet: f.NoInet, NoFastOpen: f.Slow, Seal: f.Seal, Reach: f.Reach, Looks: f.Looks}
+	On              bool
+	Profile         string // "default", or the absolute path of an OCI profile
+	seccomp.Options        // the shipped filter's, notifications left out
+	Code            []byte // the compiled filter of an OCI profile; nil for the default
 }
 
 // Counter is what counts the programs that a command and its descendants start.

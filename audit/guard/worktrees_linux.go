@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/internal/dirs"
+	"sbx/internal/sys"
 	"sbx/internal/view"
 	"sbx/wrap"
 )
@@ -124,7 +125,7 @@ func (w *Worktrees) note(t *worktree, n, dir int) (unix.Errno, bool) {
 	}
 	defer dirs.Close(at)
 	if err := unix.Faccessat2(at, "", unix.W_OK|unix.X_OK, unix.AT_EACCESS|unix.AT_EMPTY_PATH); err != nil {
-		return errnoOf(err), true
+		return sys.Errno(err), true
 	}
 	t.gone[n] = true
 	return 0, true
@@ -143,7 +144,7 @@ func (w *Worktrees) removeAdmin(t *worktree, dir int) (unix.Errno, bool) {
 	defer dirs.Close(above)
 	at, err := dirs.OpenBeneath(above, name, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
-		return errnoOf(err), true
+		return sys.Errno(err), true
 	}
 	defer dirs.Close(at)
 	f := dirs.Reader{FD: at, Buf: make([]byte, 4<<10)}
@@ -154,11 +155,11 @@ func (w *Worktrees) removeAdmin(t *worktree, dir int) (unix.Errno, bool) {
 	}
 	text, err := readSmall(at, wrap.Commondir)
 	if err != nil {
-		return errnoOf(err), true
+		return sys.Errno(err), true
 	}
 	for _, n := range adminNames {
 		if err := unix.Unlinkat(at, n, 0); err != nil && err != unix.ENOENT {
-			return errnoOf(err), true
+			return sys.Errno(err), true
 		}
 	}
 	if e := w.unlink(t, above, t.admin, unix.AT_REMOVEDIR); e != 0 {
@@ -209,7 +210,7 @@ func (w *Worktrees) unlink(t *worktree, at int, path string, flags int) unix.Err
 			continue
 		}
 		if err != nil {
-			return errnoOf(err)
+			return sys.Errno(err)
 		}
 		t.removed = true
 		w.forget(path)
@@ -257,13 +258,6 @@ func (w *Worktrees) isGone(path string) bool {
 		dirs.Close(fd)
 	}
 	return err == unix.ENOENT
-}
-
-func errnoOf(err error) unix.Errno {
-	if e, ok := err.(unix.Errno); ok {
-		return e
-	}
-	return unix.EPERM
 }
 
 // Removed returns the worktrees of which protected names were removed, by their directories in

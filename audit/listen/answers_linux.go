@@ -47,10 +47,3 @@ func (a *answers) reportOf(id uint64, tid uint32, cause Cause, action, target st
 	a.refusal = Refusal{TID: int(tid), Cause: cause, Action: action, Target: target}
 	a.refused(&a.refusal)
 }
-
-func errno(err error) unix.Errno {
-	if e, ok := err.(unix.Errno); ok {
-		return e
-	}
-	return unix.EPERM
-}

@@ -1,6 +1,8 @@
 package listen
 
 import (
+	"sbx/internal/sys"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -30,13 +32,13 @@ func (m *memfds) create() {
 	flags := uint32(m.call.Args[1])
 	fd, err := unix.MemfdCreate(text(name), int(flags&^unix.MFD_EXEC|unix.MFD_NOEXEC_SEAL|unix.MFD_CLOEXEC))
 	if err != nil {
-		m.fail(errno(err))
+		m.fail(sys.Errno(err))
 		return
 	}
 	defer unix.Close(fd)
 	if flags&unix.MFD_ALLOW_SEALING == 0 { // MFD_NOEXEC_SEAL implies that flag
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SEAL); err != nil {
-			m.fail(errno(err))
+			m.fail(sys.Errno(err))
 			return
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"sbx/audit"
 	"sbx/internal/reach"
+	"sbx/internal/sys"
 	"sbx/wrap"
 )
 
@@ -94,7 +95,7 @@ func (n *narrowed) read() unix.Errno {
 	b := make([]byte, wrap.MaxNarrow+1)
 	size, _, err := unix.Recvfrom(n.sock, b, unix.MSG_DONTWAIT|unix.MSG_PEEK)
 	if err != nil {
-		return errno(err)
+		return sys.Errno(err)
 	}
 	want, ok := wrap.ParseNarrow(string(b[:size]))
 	if !ok || size > wrap.MaxNarrow {

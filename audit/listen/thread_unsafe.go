@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/sys"
 	"sbx/seccomp"
 )
 
@@ -113,7 +114,7 @@ func (h *helpers) addThread(n int) unix.Errno {
 		all.Val[i] = ^all.Val[i]
 	}
 	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &all, &old); err != nil {
-		return errno(err)
+		return sys.Errno(err)
 	}
 	r := int(cloneThread(threadFlags, top, h))
 	_ = unix.PthreadSigmask(unix.SIG_SETMASK, &old, nil)

@@ -10,6 +10,7 @@ import (
 	"sbx/internal/broker/grant"
 	"sbx/internal/broker/wire"
 	"sbx/internal/doc"
+	"sbx/internal/sys"
 	"sbx/spec"
 )
 
@@ -81,7 +82,7 @@ func check(args []string) int {
 func granted(args []string) ([]byte, error) {
 	sbx := "sbx"
 	if self, err := os.Executable(); err == nil {
-		if beside := filepath.Join(filepath.Dir(self), "sbx"); exists(beside) {
+		if beside := filepath.Join(filepath.Dir(self), "sbx"); sys.Exists(beside) {
 			sbx = beside
 		}
 	}
@@ -93,11 +94,6 @@ func granted(args []string) ([]byte, error) {
 		return nil, &spec.Problem{Do: "show what the spec allows", Why: "sbx check says: " + said.String(), Help: "sbx check with the same specs"}
 	}
 	return out, nil
-}
-
-func exists(file string) bool {
-	_, err := os.Stat(file)
-	return err == nil
 }
 
 // read reads a document.

@@ -187,7 +187,7 @@ func (c *Container) walls(p *wrap.Plan, places []Place) walls.Walls {
 	w.Listens = p.Notify != seccomp.NotifyNone
 	switch f := &p.Filter; {
 	case f.On:
-		o := f.Options()
+		o := f.Options
 		o.Notify, o.Uncounted = p.Notify, w.Listens && p.Counter == wrap.CounterNone && !p.Programs.Any()
 		w.Filter = []byte(seccomp.Shipped(o, seccomp.Native))
 	case w.Listens && p.KeepCaps && slices.Contains(c.caps(), "CAP_SYS_ADMIN"): // it may mount as it is

@@ -48,11 +48,9 @@ func (w *Timings) String() string {
 	}
 	text := ""
 	if w.calls != nil {
-		for _, k := range []struct {
-			kind string
-			n    int
-		}{{"execs", w.calls.Execs}, {"names", w.calls.Names - w.calls.Present}, {"present", w.calls.Present}, {"opens", w.calls.Opens}, {"others", w.calls.Others}} {
-			text += "answered " + k.kind + " " + strconv.Itoa(k.n) + "\n"
+		counts := [...]int{w.calls.Execs, w.calls.Names - w.calls.Present, w.calls.Present, w.calls.Opens, w.calls.Others}
+		for i, kind := range [...]string{"execs", "names", "present", "opens", "others"} {
+			text += "answered " + kind + " " + strconv.Itoa(counts[i]) + "\n"
 		}
 	}
 	for i, name := range w.names {

@@ -118,3 +118,11 @@ func Exists(path string) bool {
 func MayWrite(dir string) bool {
 	return unix.Faccessat(unix.AT_FDCWD, dir, unix.W_OK|unix.X_OK, unix.AT_EACCESS) == nil
 }
+
+// Errno returns the error number of a failed call; EPERM for an error that has none.
+func Errno(err error) unix.Errno {
+	if e, ok := err.(unix.Errno); ok {
+		return e
+	}
+	return unix.EPERM
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -67,12 +68,7 @@ func describe(version string, at time.Time, programs []program) document {
 		slices.Sort(uses)
 		doc.Dependencies = append(doc.Dependencies, dependency{made.Ref, uses})
 	}
-	var refs []string
-	for ref := range modules {
-		refs = append(refs, ref)
-	}
-	slices.Sort(refs)
-	for _, ref := range refs {
+	for _, ref := range slices.Sorted(maps.Keys(modules)) {
 		doc.Components = append(doc.Components, modules[ref])
 	}
 	return doc

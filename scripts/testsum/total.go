@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"sort"
@@ -88,10 +89,7 @@ func printSkips(w io.Writer, runs []Run) {
 		for _, why := range r.Skipped {
 			byReason[why]++
 		}
-		reasons := make([]string, 0, len(byReason))
-		for why := range byReason {
-			reasons = append(reasons, why)
-		}
+		reasons := slices.Collect(maps.Keys(byReason))
 		sort.Slice(reasons, func(i, j int) bool {
 			a, b := reasons[i], reasons[j]
 			return byReason[a] > byReason[b] || byReason[a] == byReason[b] && a < b

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"go/format"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -99,11 +100,7 @@ func read(file string) (map[string]int, error) {
 // table writes one architecture's calls by number, and the numbers in the
 // order of the names.
 func table(b *bytes.Buffer, arch string, calls map[string]int) {
-	var names []string
-	for name := range calls {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(calls))
 	byNumber := slices.Clone(names)
 	slices.SortFunc(byNumber, func(x, y string) int { return calls[x] - calls[y] })
 	fmt.Fprintf(b, "\n// %sCalls are the calls of %s by number.\nvar %sCalls = [...]string{\n", arch, arch, arch)

@@ -28,14 +28,14 @@ func uncounted(p *wrap.Plan) bool { return p.Counter == wrap.CounterNone && !p.P
 // input collects what the steps need from the caller and the shipped filters.
 func input(p *wrap.Plan, o Options, sock int) Input {
 	in := Input{Caller: o.Caller, Keep: o.Keep, KeepAll: o.KeepAll, Sock: sock, Terminal: terminal(p), Limits: rlimits(&p.Limits, o.Caller.Files), Devices: devices(p, o)}
-	own := p.Filter.Options()
+	own := p.Filter.Options
 	if p.Notify != seccomp.NotifyNone {
 		own.Uncounted = uncounted(p)
 	}
 	in.Late = p.Filter.On && p.Filter.Code != nil
 	switch {
 	case in.Late:
-		pid1 := p.Filter.Options()
+		pid1 := p.Filter.Options
 		pid1.Seal = seccomp.SealNone // pid 1 executes no program
 		in.Own, in.Filter = seccomp.Shipped(pid1, seccomp.Native), string(p.Filter.Code)
 		refused := own

@@ -59,7 +59,7 @@ func NewBackendPlan(name string, a Ask, inv Invocation) (*BackendPlan, error) {
 	}
 	if f := &w.plan.Filter; a.FilterFD != 0 && f.On {
 		if b.Filter = f.Code; b.Filter == nil {
-			b.Filter = []byte(seccomp.Shipped(f.Options(), seccomp.Native))
+			b.Filter = []byte(seccomp.Shipped(f.Options, seccomp.Native))
 		}
 	}
 	return b, nil

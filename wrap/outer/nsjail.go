@@ -83,7 +83,7 @@ func nsjailArgs(of *wrapper) {
 		w.add("--cap", c.String())
 	}
 	if w.plan.Filter.On {
-		w.add(nsjailPolicy, string(seccomp.AppendKafel(nil, w.plan.Filter.Options(), seccomp.Native)))
+		w.add(nsjailPolicy, string(seccomp.AppendKafel(nil, w.plan.Filter.Options, seccomp.Native)))
 		if w.a.Host.UID == 0 {
 			w.note(Lack{wrap.FieldSideDoors, "root can open device nodes outside of /dev"})
 		}

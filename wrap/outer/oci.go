@@ -98,20 +98,15 @@ func (w *bundler) config(inv *Invocation, env []string) []byte {
 	p.KeyRaw("mounts", w.ociMounts())
 	p.KeyOpen("linux", '{')
 	p.KeyRaw("namespaces", w.ociNamespaces())
-	for _, m := range []struct {
-		key    string
-		id     int
-		ranges []wrap.IDRange
-	}{{"uidMappings", w.a.Host.UID, w.a.Host.UIDs}, {"gidMappings", w.a.Host.GID, w.a.Host.GIDs}} {
-		p.KeyRaw(m.key, w.ociIDs(m.id, m.ranges))
-	}
+	p.KeyRaw("uidMappings", w.ociIDs(w.a.Host.UID, w.a.Host.UIDs))
+	p.KeyRaw("gidMappings", w.ociIDs(w.a.Host.GID, w.a.Host.GIDs))
 	if r := w.ociResources(); r != "" {
 		p.KeyRaw("resources", r)
 	}
 	p.KeyRaw("maskedPaths", bracketed(w.ociMasked()))
 	p.KeyRaw("readonlyPaths", bracketed(w.ociReadOnly()))
 	if w.plan.Filter.On {
-		p.KeyRaw("seccomp", string(seccomp.AppendOCI(nil, w.plan.Filter.Options(), seccomp.Native)))
+		p.KeyRaw("seccomp", string(seccomp.AppendOCI(nil, w.plan.Filter.Options, seccomp.Native)))
 	}
 	p.Close('}')
 	p.Close('}')

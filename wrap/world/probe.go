@@ -1,6 +1,7 @@
 package world
 
 import (
+	"maps"
 	"path"
 	"slices"
 
@@ -60,14 +61,7 @@ func (w *World) Probed(r *spec.Resolved) *wrap.Host {
 	return &h
 }
 
-func (w *World) sorted() []string {
-	all := make([]string, 0, len(w.Nodes))
-	for p := range w.Nodes {
-		all = append(all, p)
-	}
-	slices.Sort(all)
-	return all
-}
+func (w *World) sorted() []string { return slices.Sorted(maps.Keys(w.Nodes)) }
 
 func (w *World) look(h *wrap.Host, p string) {
 	if n, ok := w.Nodes[p]; ok {
