@@ -1,15 +1,12 @@
 package life
 
 import (
-	"bufio"
-	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"sbx/dispatch"
+	"sbx/internal/sys"
 )
 
 // Bounds on reading a repository.
@@ -89,44 +86,13 @@ func isCommit(s string) bool {
 
 // packed returns the commit of a ref in a packed-refs file, "" if it is not in it.
 func packed(path, name string) string {
-	f := plainFile(path, maxPacked)
-	if f == nil {
-		return ""
-	}
-	defer func() { _ = f.Close() }()
-	want := []byte(" " + name)
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if commit, ok := bytes.CutSuffix(lines.Bytes(), want); ok && isCommit(string(commit)) {
-			return string(commit)
+	for line := range strings.Lines(sys.ReadFile(path, maxPacked)) {
+		if commit, ok := strings.CutSuffix(strings.TrimRight(line, "\r\n"), " "+name); ok && isCommit(commit) {
+			return commit
 		}
 	}
 	return ""
 }
 
 // small returns the text of a file of at most maxRef bytes; "" for any other.
-func small(path string) string {
-	f := plainFile(path, maxRef)
-	if f == nil {
-		return ""
-	}
-	defer func() { _ = f.Close() }()
-	b, err := io.ReadAll(io.LimitReader(f, maxRef))
-	if err != nil {
-		return ""
-	}
-	return string(b)
-}
-
-// plainFile opens a regular file of at most size bytes; nil for any other. It does not
-// block on a FIFO.
-func plainFile(path string, size int64) *os.File {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > size {
-		_ = f.Close()
-		return nil
-	}
-	return f
-}
+func small(path string) string { return sys.ReadFile(path, maxRef) }

@@ -3,8 +3,8 @@ package life
 import (
 	"path/filepath"
 	"slices"
-	"strings"
 
+	"sbx/internal/view"
 	"sbx/spec"
 )
 
@@ -80,15 +80,14 @@ func closable(s *spec.SandboxSpec, project, dir string, trees []shown) bool {
 		start = filepath.Clean(Absolute(s.WorkingDir.Value, project))
 	}
 	covers := func(entry string) bool {
-		at := filepath.Clean(Absolute(entry, start))
-		return at == dir || beneath(dir, at)
+		return view.Within(dir, filepath.Clean(Absolute(entry, start)))
 	}
-	elsewhere := func(t shown) bool { return t.at == t.source && beneath(dir, t.source) }
+	elsewhere := func(t shown) bool { return t.at == t.source && view.Within(dir, t.source) }
 	files := &s.Filesystem.Value
 	switch {
 	case dir == start || slices.Contains(trees, shown{dir, dir}) || slices.ContainsFunc(files.Hide.Value, covers):
 		return false
-	case !beneath(dir, start) && !slices.ContainsFunc(trees, elsewhere):
+	case !view.Within(dir, start) && !slices.ContainsFunc(trees, elsewhere):
 		return false
 	case s.AccessMode.Set:
 		return s.AccessMode.Value == spec.WorkspaceWrite
@@ -99,6 +98,3 @@ func closable(s *spec.SandboxSpec, project, dir string, trees []shown) bool {
 	}
 	return slices.ContainsFunc(files.Read.Value, covers) || slices.ContainsFunc(files.Write.Value, covers) || slices.ContainsFunc(trees, elsewhere)
 }
-
-// beneath reports whether path is inside dir.
-func beneath(path, dir string) bool { return strings.HasPrefix(path, strings.TrimRight(dir, "/")+"/") }

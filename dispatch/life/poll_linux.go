@@ -10,6 +10,7 @@ import (
 
 	"sbx/audit"
 	"sbx/dispatch"
+	"sbx/internal/read"
 	"sbx/spec"
 )
 
@@ -70,17 +71,9 @@ func abandoned(d *dispatch.Dispatch) bool {
 
 // bootTime returns when the machine was started, in seconds since 1970; 0 if unknown.
 func bootTime() int64 {
-	b, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(b)) {
-		if v, ok := strings.CutPrefix(line, "btime "); ok {
-			n, _ := strconv.ParseInt(strings.TrimSpace(v), 10, 64)
-			return n
-		}
-	}
-	return 0
+	b, _ := os.ReadFile("/proc/stat")
+	n, _ := strconv.ParseInt(read.StatusLine(string(b), "btime "), 10, 64)
+	return n
 }
 
 // Wait polls a dispatch until it has ended. After timeout, unless that is 0, Wait stops it

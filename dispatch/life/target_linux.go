@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/view"
 	"sbx/spec"
 )
 
@@ -41,7 +42,7 @@ func (w *World) openTarget(j *Job, path string) (*target, error) {
 		refusal.On, refusal.Do = path, "write the output"
 		return nil, refusal
 	}
-	if real := p.Real; real == "/dev" || beneath(real, "/dev") && !beneath(real, "/dev/shm") && real != "/dev/shm" {
+	if real := p.Real; view.Within(real, "/dev") && !view.Within(real, "/dev/shm") {
 		return nil, cannot("files in /dev are the machine's", "name a file elsewhere, or /dev/null")
 	}
 	root, err := openRoot(p.Real)

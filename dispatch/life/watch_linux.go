@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"sbx/dispatch"
+	"sbx/internal/read"
 	"sbx/internal/sys"
+	"sbx/internal/view"
 	"sbx/spec"
 )
 
@@ -37,7 +39,7 @@ func (k *keeper) surroundings() (surroundings, error) {
 	// The resolved path, since the ledger may be named through a link.
 	ledger := real(k.j.Ledger.Path)
 	trees, mounts := k.trees(s, project)
-	if guards(s) && !beneath(ledger, real(k.StateDir)) && (beneath(ledger, project) || slices.ContainsFunc(trees, func(t shown) bool { return beneath(ledger, t.source) })) {
+	if guards(s) && !view.Within(ledger, real(k.StateDir)) && (view.Within(ledger, project) || slices.ContainsFunc(trees, func(t shown) bool { return view.Within(ledger, t.source) })) {
 		at.ledger, err = k.keepFrom(s, ledger, project, trees)
 		at.ledger.mounts = mounts
 	}
@@ -102,7 +104,8 @@ func (k *keeper) keepFrom(s *spec.SandboxSpec, path, project string, trees []sho
 		ledger.at = []string{dir}
 	}
 	for _, t := range trees {
-		if at := filepath.Join(t.at, strings.TrimPrefix(dir, t.source)); t.at != t.source && beneath(dir, t.source) && !slices.Contains(ledger.at, at) {
+		rel, _ := view.Relative(dir, t.source)
+		if at := filepath.Join(t.at, rel); t.at != t.source && rel != "" && !slices.Contains(ledger.at, at) {
 			ledger.at = append(ledger.at, at)
 		}
 	}
@@ -194,26 +197,17 @@ func (k *keeper) watch(signals chan os.Signal) spec.Opt[int64] {
 // all others in it. sbx exec itself can then write its record. endChildren reports whether
 // it killed any process.
 func endChildren(parent int) bool {
-	tasks := "/proc/" + strconv.Itoa(parent) + "/task/"
-	list, _ := os.ReadDir(tasks)
 	found := false
-	for _, task := range list {
-		b, _ := os.ReadFile(tasks + task.Name() + "/children") // proc_pid_children(5), CONFIG_PROC_CHILDREN
-		for word := range strings.FieldsSeq(string(b)) {
-			pid, err := strconv.Atoi(word)
-			if err != nil {
-				continue
-			}
-			// The pidfd refers to the child only if the PID is still a child's afterwards.
-			p, err := os.FindProcess(pid)
-			if err != nil {
-				continue
-			}
-			if now, _ := os.ReadFile(tasks + task.Name() + "/children"); slices.Contains(strings.Fields(string(now)), word) {
-				found = p.Kill() == nil || found
-			}
-			_ = p.Release()
+	for _, pid := range read.Children(strconv.Itoa(parent)) {
+		p, err := os.FindProcess(pid)
+		if err != nil {
+			continue
 		}
+		// The pidfd refers to the child only if the PID is still a child's afterwards.
+		if slices.Contains(read.Children(strconv.Itoa(parent)), pid) {
+			found = p.Kill() == nil || found
+		}
+		_ = p.Release()
 	}
 	return found
 }

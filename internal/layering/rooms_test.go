@@ -50,7 +50,7 @@ var rooms = []room{
 	{".", []string{"spec"}},
 
 	// Programs with heavy dependencies, and their rooms, which nobody imports.
-	{"dispatch", []string{"internal/doc", "internal/sys", "audit", "audit/agent", "wrap/defaults", "spec", "internal/dirs"}},
+	{"dispatch", []string{"internal/read", "internal/view", "internal/doc", "internal/sys", "audit", "audit/agent", "wrap/defaults", "spec", "internal/dirs"}},
 	{"internal/broker", []string{"internal/broker/caps", "internal/broker/wire", "internal/doc", "internal/reach", "internal/read", "internal/sys", "internal/view", "audit", "spec", "wrap/defaults", "wrap/host"}},
 	{"internal/oci/walls", []string{"landlock", "seccomp"}},
 	{"internal/oci/front", nil},
