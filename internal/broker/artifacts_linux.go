@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path"
 	"slices"
 	"strconv"
 
@@ -12,6 +13,7 @@ import (
 
 	"sbx/internal/broker/document"
 	"sbx/internal/doc"
+	"sbx/internal/read"
 )
 
 // Artifact is a file that a step made.
@@ -85,6 +87,7 @@ func (o *outputs) beneath(rel string, flags uint64) (int, error) {
 // list returns all files in the directory and below it, without directories.
 func (o *outputs) list() (map[string]stamp, error) {
 	all := map[string]stamp{}
+	var reader read.Dir
 	for dirs := []string{"."}; len(dirs) > 0; {
 		rel := dirs[0]
 		dirs = dirs[1:]
@@ -92,33 +95,21 @@ func (o *outputs) list() (map[string]stamp, error) {
 		if err != nil {
 			continue // it was removed, or replaced by a link
 		}
-		d := os.NewFile(uintptr(fd), rel)
-		for {
-			names, err := d.Readdirnames(256)
-			for _, name := range names {
-				path := name
-				if rel != "." {
-					path = rel + "/" + name
-				}
-				var st unix.Stat_t
-				if unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
-					continue
-				}
-				if st.Mode&unix.S_IFMT == unix.S_IFDIR {
-					dirs = append(dirs, path)
-				} else {
-					all[path] = stampOf(&st)
-				}
+		_ = reader.Each(fd, func(name []byte, _ byte) bool {
+			var st unix.Stat_t
+			switch at := path.Join(rel, string(name)); {
+			case unix.Fstatat(fd, string(name), &st, unix.AT_SYMLINK_NOFOLLOW) != nil:
+			case st.Mode&unix.S_IFMT == unix.S_IFDIR:
+				dirs = append(dirs, at)
+			default:
+				all[at] = stampOf(&st)
 			}
-			if len(all)+len(dirs) > maxOutputs {
-				_ = d.Close()
-				return nil, errors.New("/output has more than " + strconv.Itoa(maxOutputs) + " files")
-			}
-			if err != nil {
-				break
-			}
+			return len(all)+len(dirs) <= maxOutputs
+		})
+		_ = unix.Close(fd)
+		if len(all)+len(dirs) > maxOutputs {
+			return nil, errors.New("/output has more than " + strconv.Itoa(maxOutputs) + " files")
 		}
-		_ = d.Close()
 	}
 	return all, nil
 }

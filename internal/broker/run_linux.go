@@ -3,8 +3,6 @@ package broker
 import (
 	"context"
 	"errors"
-	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -18,6 +16,7 @@ import (
 	"sbx/internal/broker/caps"
 	"sbx/internal/broker/document"
 	"sbx/internal/doc"
+	"sbx/internal/read"
 	"sbx/spec"
 )
 
@@ -191,12 +190,7 @@ func (x *executor) during(long time.Duration) (context.Context, context.CancelFu
 // recorded returns how a tool's sandbox ended, from its record; "" for a normal end and if
 // there is no record.
 func (x *executor) recorded(id string) string {
-	file, err := os.Open(x.record(id))
-	if err != nil {
-		return ""
-	}
-	defer func() { _ = file.Close() }()
-	text, _ := io.ReadAll(io.LimitReader(file, 16<<20))
+	text, _ := read.Regular(x.record(id), 16<<20)
 	root, err := doc.ParseLaxJSON("record", text, 64)
 	if err != nil {
 		return ""
