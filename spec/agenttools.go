@@ -76,14 +76,14 @@ func ToolNames(a Agent, name string) (native []string, ok bool) {
 }
 
 // ClaudeTool returns Claude's name for the tool that agent a calls native, the first of several (see
-// ClaudeTools). If the table does not have native, it returns native and false.
-func ClaudeTool(a Agent, native string) (name string, ok bool) {
+// ClaudeTools), or native if the table does not have it.
+func ClaudeTool(a Agent, native string) string {
 	for i := range agentTools {
 		if t := &agentTools[i]; slices.Contains(t.of(a), native) {
-			return t.name, true
+			return t.name
 		}
 	}
-	return native, false
+	return native
 }
 
 // ToolMeant returns the tool that a pattern's name was probably meant to be, if agent a has no tool of

@@ -68,8 +68,8 @@ func TestClaudeTool(t *testing.T) {
 		if len(c.names) > 0 {
 			want = c.names[0]
 		}
-		if got, ok := ClaudeTool(c.agent, c.native); got != want || ok != (len(c.names) > 0) {
-			t.Errorf("%s %q: %q %v, want %q", c.agent, c.native, got, ok, want)
+		if got := ClaudeTool(c.agent, c.native); got != want {
+			t.Errorf("%s %q: %q, want %q", c.agent, c.native, got, want)
 		}
 	}
 }

@@ -101,11 +101,9 @@ func (w *Watch) forbids(path string, k ActKind) bool {
 		return true
 	}
 	if in, ok := w.inGit(path); ok {
-		_, protected := defaults.IsProtectedInGit(in)
-		return protected || defaults.LeadsInGit(in, true) || k == ToLink && !defaults.MayLink(in)
+		return defaults.IsProtectedInGit(in) || defaults.LeadsInGit(in, true) || k == ToLink && !defaults.MayLink(in)
 	}
-	_, leads := defaults.LeadsToProtected(strings.TrimPrefix(path, tree+"/"))
-	return leads && k != ToMake
+	return k != ToMake && defaults.LeadsToProtected(strings.TrimPrefix(path, tree+"/"))
 }
 
 // inGit is a path of the host relative to the innermost git directory that it is in.

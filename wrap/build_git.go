@@ -46,11 +46,7 @@ func (b *guards) isProtectedInGit(path string, trees []string) bool {
 			best = g
 		}
 	}
-	if best == "" || !inTrees(best, trees) {
-		return false
-	}
-	_, ok := defaults.IsProtectedInGit(path[len(best)+1:])
-	return ok
+	return best != "" && inTrees(best, trees) && defaults.IsProtectedInGit(path[len(best)+1:])
 }
 
 // OpensGit reports whether the spec writes a git directory by name, or something in one:

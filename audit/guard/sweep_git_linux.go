@@ -50,10 +50,7 @@ func (s *Sweep) forbidden(path, rel string) bool {
 		return true
 	}
 	in, ok := s.inGit(path)
-	if ok {
-		_, ok = defaults.IsProtectedInGit(in)
-	}
-	return ok
+	return ok && defaults.IsProtectedInGit(in)
 }
 
 // leads reports whether a path is a directory that leads to a protected name.

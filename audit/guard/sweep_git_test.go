@@ -69,7 +69,7 @@ func TestSweepWhatARenameBrings(t *testing.T) {
 	g.rename("t2", "tools")
 	g.rename("claude", ".claude")
 	dirstest.Plant(t, g.tree, ".git/modules/deps/new", ".git/modules/deps/lib/HEAD", ".git/modules/left/new")
-	g.sweep.Leads = func(rel string) bool { _, ok := defaults.LeadsToProtected(rel); return ok }
+	g.sweep.Leads = defaults.LeadsToProtected
 	g.swept(".claude/agents", ".git/modules/sub/deep/down/config", ".git/modules/sub/hooks", "tools/hooks")
 	for _, kept := range []string{".git/modules/deps/lib/config", ".git/modules/deps/lib/refs/heads/config", ".git/modules/left/hooks/h"} {
 		if !dirstest.Exists(g.tree + "/" + kept) {
@@ -96,7 +96,7 @@ func TestSweepUnknownSubmodules(t *testing.T) {
 func TestSweepLeavesOtherCase(t *testing.T) {
 	g := newGround(t, ".claude/Agents/x", ".VSCode/x")
 	g.launch()
-	g.sweep.Leads = func(rel string) bool { _, ok := defaults.LeadsToProtected(rel); return ok }
+	g.sweep.Leads = defaults.LeadsToProtected
 	dirstest.Plant(t, g.tree, ".claude/notes", "new")
 	g.swept()
 }

@@ -41,9 +41,8 @@ func (x *guarding) note() {
 }
 
 func (x *guarding) newSweep() *guard.Sweep {
-	leads := func(rel string) bool { _, ok := defaults.LeadsToProtected(rel); return ok }
 	return &guard.Sweep{Watch: x.Plan.Watch, Held: x.held, Known: x.Host.Known(), Cut: x.Host.SearchCut != "",
-		Match: isProtected, Leads: leads, Run: x.sink.Run}
+		Match: isProtected, Leads: defaults.LeadsToProtected, Run: x.sink.Run}
 }
 
 // startWatch begins to watch the writable trees for protected files that appear.

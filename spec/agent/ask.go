@@ -96,8 +96,7 @@ func (a Ask) spelled(ag spec.Agent) (Ask, []Lack) {
 func (a Ask) denies(name string) bool {
 	return slices.ContainsFunc(a.Denied, func(t string) bool {
 		n, rule := split(t)
-		n, _ = spec.ClaudeTool(spec.Claude, n)
-		return n == name && rule == ""
+		return spec.ClaudeTool(spec.Claude, n) == name && rule == ""
 	})
 }
 

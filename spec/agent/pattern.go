@@ -26,7 +26,7 @@ func names(tools []string) []string {
 	var all []string
 	for _, t := range tools {
 		name, _ := split(t)
-		if name, _ = spec.ClaudeTool(spec.Claude, name); !slices.Contains(all, name) {
+		if name = spec.ClaudeTool(spec.Claude, name); !slices.Contains(all, name) {
 			all = append(all, name)
 		}
 	}

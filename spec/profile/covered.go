@@ -22,6 +22,5 @@ func covered(parent []string, tool string) bool {
 // bare is a tool's name, as the table of tools has it.
 func bare(tool string) string {
 	name, _, _ := strings.Cut(tool, "(")
-	name, _ = spec.ClaudeTool(spec.Claude, name)
-	return name
+	return spec.ClaudeTool(spec.Claude, name)
 }

@@ -20,11 +20,8 @@ func Lists() spec.Lists {
 		},
 		Private: []string{"/dev/shm", "/run", "/tmp", "/var/tmp"},
 		Protected: func(rel string) bool {
-			if _, is := IsProtectedName(rel); is {
-				return true
-			}
-			_, leads := LeadsToProtected(rel)
-			return leads && !MayBeMade(rel)
+			_, is := IsProtectedName(rel)
+			return is || LeadsToProtected(rel) && !MayBeMade(rel)
 		},
 		System: func(path string) bool {
 			for i := range system {

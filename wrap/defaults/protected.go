@@ -117,7 +117,7 @@ func IsProtectedName(rel string) (Row, bool) {
 // LeadsToProtected reports whether rel is a directory on the way to a protected name
 // (".claude"): making it is harmless, but renaming or linking something onto it
 // may bring the protected name along.
-func LeadsToProtected(rel string) (Row, bool) {
+func LeadsToProtected(rel string) bool {
 	deep := strings.Count(rel, "/")
 	for i := range protectedInTree {
 		path := protectedInTree[i].Path
@@ -126,7 +126,7 @@ func LeadsToProtected(rel string) (Row, bool) {
 		}
 		for at := strings.IndexByte(path, '/'); at > 0; {
 			if deep == strings.Count(path[:at], "/") && Beneath(rel, path[:at]) {
-				return protectedInTree[i], true
+				return true
 			}
 			next := strings.IndexByte(path[at+1:], '/')
 			if next < 0 {
@@ -135,7 +135,7 @@ func LeadsToProtected(rel string) (Row, bool) {
 			at += 1 + next
 		}
 	}
-	return Row{}, false
+	return false
 }
 
 // mayBeMade are directories on the way to protected names in which much else is kept.

@@ -44,11 +44,10 @@ func protectedGitName(rel string) (Row, bool) {
 // known to be a git directory, where no other that is known lies between: what is
 // in modules belongs to a submodule that is new, and its refs and logs, which
 // may be called config or hooks, are not told from a submodule of that name.
-func IsProtectedInGit(rel string) (Row, bool) {
-	if row, ok := protectedGitName(rel); ok {
-		return row, true
-	}
-	return inGitFolder(rel, true)
+func IsProtectedInGit(rel string) bool {
+	_, named := protectedGitName(rel)
+	_, inside := inGitFolder(rel, true)
+	return named || inside
 }
 
 // LeadsInGit reports whether rel, relative to such a directory, is on the way to a

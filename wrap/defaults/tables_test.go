@@ -202,7 +202,7 @@ func TestIsProtectedInGit(t *testing.T) {
 		"": false, "refs/heads/config": false, "logs/refs/heads/hooks": false, "worktrees/x/logs/refs/heads/config": false,
 		"modules/a/HEAD": false, "objects/config": false, "config.lock": false, "worktrees/config": false,
 	} {
-		if _, got := IsProtectedInGit(rel); got != want {
+		if got := IsProtectedInGit(rel); got != want {
 			t.Errorf("IsProtectedInGit(%q) is %v", rel, got)
 		}
 	}
@@ -222,7 +222,7 @@ func TestLeadsInGit(t *testing.T) {
 
 func TestLeadsToProtected(t *testing.T) {
 	for rel, want := range map[string]bool{".claude": true, ".CLAUDE": true, ".claude.": true, ".claude/x": false, ".hg": true, ".jj": true, ".jj/repo": true, ".jj/repo/store": false, ".vscode": false, ".clau": false, "": false, "src": false} {
-		if _, got := LeadsToProtected(rel); got != want {
+		if got := LeadsToProtected(rel); got != want {
 			t.Errorf("LeadsToProtected(%q) is %v", rel, got)
 		}
 	}
@@ -231,7 +231,7 @@ func TestLeadsToProtected(t *testing.T) {
 // What may be made though it leads to a protected name is no such name itself.
 func TestMayBeMade(t *testing.T) {
 	for rel, want := range map[string]bool{".config": true, ".github": true, ".clinerules": true, "mise": true, ".gitlab/duo": true, ".git/sl": true, ".claude": false, ".hg": false, ".MISE": false, "": false, "x/.config": false} {
-		_, leads := LeadsToProtected(rel)
+		leads := LeadsToProtected(rel)
 		_, is := IsProtectedName(rel)
 		if got := MayBeMade(rel); got != want || want && (!leads || is) {
 			t.Errorf("MayBeMade(%q) is %v; it leads: %v, is one: %v", rel, got, leads, is)
