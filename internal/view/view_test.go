@@ -185,10 +185,8 @@ func (t Tree) scanned(host string) (images, parts []string) {
 			parts = append(parts, p.path)
 		}
 		if p.Source != "" && p.Access >= Read && Within(host, p.Source) {
-			image := strings.TrimSuffix(p.path, "/") + strings.TrimPrefix(host, strings.TrimSuffix(p.Source, "/"))
-			if image == "" {
-				image = "/"
-			}
+			rel, _ := Relative(host, p.Source)
+			image := Join(p.path, rel)
 			if t.at(image).shows(host) && !slices.Contains(images, image) {
 				images = append(images, image)
 			}
