@@ -6,10 +6,10 @@ import (
 	"sbx/wrap/defaults"
 )
 
-// Build combines a spec with a host into a Plan. It is pure: the same values
-// give the same Plan. The error is spec.Problems, every refusal at once: what
-// the spec asks for is in the Plan, or the document let it be less and the
-// Plan's Enforcement says so, or there is no Plan.
+// Build combines a spec with a host into a Plan. It is pure: the same values give the same Plan.
+// The error is spec.Problems and lists every refusal at once. For each request of the spec either
+// the Plan enforces it, or the document accepts less and the Plan's Enforcement says what was lost,
+// or Build returns no Plan.
 func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	d := &draft{r: WithOwn(r), h: h, req: req}
 	d.plan.Command = Command{Argv: req.Argv, Executable: req.Program.Path, Dir: r.Start()}
@@ -45,7 +45,7 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	return &d.plan, nil
 }
 
-// notYet refuses the fields whose enforcement does not exist.
+// notYet refuses the fields that sbx cannot enforce yet.
 func (b *draft) notYet() {
 	for _, f := range b.r.NotYet {
 		b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "enforce " + string(f),
@@ -53,7 +53,7 @@ func (b *draft) notYet() {
 	}
 }
 
-// globs refuses "**/NAME" of a name that is not protected anyway.
+// globs refuses a "**/NAME" whose NAME is not a protected name.
 func (b *draft) globs() {
 	for _, g := range b.r.Globs {
 		name := g[len("**/"):]
@@ -65,7 +65,8 @@ func (b *draft) globs() {
 	}
 }
 
-// sandbox is the Plan of every other spec, on the best rung that holds.
+// sandbox makes the Plan of a spec that constrains the command, at the best fallback level that the
+// host offers.
 func (b *builder) sandbox() {
 	p := &b.plan
 	p.KeepCaps = false
@@ -101,16 +102,16 @@ func (b *builder) sandbox() {
 	b.rules.landlock()
 	b.guards.watch()
 	b.network.egress()
-	// kill(0) reaches the caller's process group whatever namespace it is in;
-	// where no Landlock scope stops it the command is given one of its own.
+	// kill(0) signals the caller's process group, in whatever namespace a process of the group is.
+	// Where no Landlock scope prevents that, the command gets a process group of its own.
 	p.OwnGroup = b.h.LandlockABI < scopesABI
 }
 
 // scopesABI is the Landlock ABI that has scopes (Linux 6.12).
 const scopesABI = 6
 
-// capabilities says which a root keeps: those by which it owns the files of
-// others, in its own user namespace only.
+// capabilities names the capabilities that root keeps: those that let it own files of other users,
+// in its own user namespace only.
 func (b *draft) capabilities() {
 	if b.plan.IDs.All {
 		b.plan.Caps = []Cap{CapChown, CapDACOverride, CapFowner, CapFsetid}
@@ -118,7 +119,7 @@ func (b *draft) capabilities() {
 	b.plan.Bounding = true
 }
 
-// bare names what Landlock and seccomp cannot do without namespaces.
+// bare reports what Landlock and seccomp cannot enforce without namespaces.
 func (b *draft) bare() {
 	why := "no namespaces: " + b.h.rungWhy()
 	b.plan.Bounding = false
@@ -159,7 +160,7 @@ func (b *draft) bare() {
 	}
 }
 
-// bareStatus is how far an access mode holds without namespaces.
+// bareStatus returns how well an access mode is enforced without namespaces.
 func (b *draft) bareStatus() Status {
 	if b.h.LandlockABI == 0 {
 		return Unavailable

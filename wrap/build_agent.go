@@ -7,50 +7,50 @@ import (
 	"sbx/spec"
 )
 
-// AgentSeen is what the caller of Build found out of the command's agent.
+// AgentSeen is what the caller of Build found out about the command's agent.
 type AgentSeen struct {
 	Agent  spec.Agent
-	Stream bool // its JSON stream is read
-	Turns  bool // its turns can be told while it runs
-	// Lacking are tools that its command line cannot withhold or grant.
+	Stream bool // sbx reads its JSON stream
+	Turns  bool // sbx can count its turns while it runs
+	// Lacking lists tools that the agent's command line cannot withhold or grant.
 	Lacking []AgentLack
-	Said    []string // what was changed of the caller's own flags, a sentence each
-	Opened  []string // its own variables that are passed
-	Starts  string   // how many programs it starts of its own, in words
-	Servers []string // what of its own MCP servers is withheld, and by which flag
-	Policy  string   // the text of a file of rules for it, at PolicyPath
-	// Settings stand, inside, in the place of its own, which are at SettingsAt.
+	Said    []string // the changes to the caller's own flags, a sentence each
+	Opened  []string // the agent's own variables that are passed
+	Starts  string   // how many programs the agent starts on its own, in words
+	Servers []string // which of the agent's own MCP servers are withheld, and by which flag
+	Policy  string   // the text of a policy file for the agent, at PolicyPath
+	// Settings is the text that, inside, replaces the agent's own settings file at SettingsAt.
 	Settings, SettingsAt string
 
-	// Replaced tells that sbx's sandbox stands in the place of the agent's own, and
-	// NoNetwork which of the caller's arguments have that keep the agent's commands
-	// from the network; "" for none.
+	// Replaced is true if sbx's sandbox replaces the agent's own sandbox. NoNetwork names the
+	// caller's arguments by which the agent's own sandbox would keep the agent's commands from the
+	// network; "" for none.
 	Replaced  bool
 	NoNetwork string
-	// Looser is what of the rest that the agent's own sandbox would hold this one does
-	// not; "" for nothing.
+	// Looser says what else the agent's own sandbox would enforce and this one does not; "" for
+	// nothing.
 	Looser string
 }
 
-// AgentLack is a tool, in Claude's words, and why the agent cannot be kept to it.
+// AgentLack is a tool, as Claude calls it, and why the agent cannot be restricted to it.
 type AgentLack struct {
 	Tool, Why string
-	Missing   bool // the agent may use it and does not have it
+	Missing   bool // the spec allows the tool, but the agent does not have it
 }
 
-// PolicyPath is where an agent's own file of rules stands inside.
+// PolicyPath is where the command finds its agent's policy file.
 const PolicyPath = "/run/sbx/policy.toml"
 
-// settingsPath is where an agent's settings are made, inside.
+// settingsPath is where sbx writes an agent's settings inside.
 const settingsPath = "/run/sbx/settings.json"
 
-// agent writes the lines of what only the agent and its stream can hold: its
+// agent writes the Enforcement of the fields that only the agent and its stream can enforce: its
 // tools and its turns.
 func (b *agents) agent() {
 	a := &b.req.Agent
 	for _, f := range []spec.Field{"tools_allowed", "tools_denied", "max_turns"} {
 		if !b.set(f) || b.fromOutside(f) {
-			continue // an outer sbx watches its agent, whatever that runs
+			continue // an outer sbx watches its agent, whatever programs the agent runs
 		}
 		if b.req.NoCommand && !a.Stream {
 			b.fault(f, Observed, "holds where the command is an agent that sbx knows and writes its JSON stream; none is given here")
@@ -96,8 +96,8 @@ func (b *agents) agent() {
 	b.insteadOf()
 }
 
-// insteadOf tells what the agent's own sandbox, in whose place this one stands, would
-// hold and this one does not: the agent and its commands have one network.
+// insteadOf reports what the agent's own sandbox, which this one replaces, would enforce and this
+// one does not. In sbx's sandbox the agent and its commands share one network.
 func (b *agents) insteadOf() {
 	a := &b.req.Agent
 	if a.Looser != "" {
@@ -120,7 +120,7 @@ func (b *agents) insteadOf() {
 	}
 }
 
-// turnsUnseen says why the file in which the agent's turns stand cannot be read.
+// turnsUnseen says why sbx cannot read the file in which the agent notes its turns.
 func (b *agents) turnsUnseen() (why, help string) {
 	name := b.req.Agent.Agent.String()
 	if b.r.HomeLayer && !slices.ContainsFunc(b.r.Own, func(o spec.OwnPath) bool { return o.Mode == spec.OwnWrite }) {
@@ -130,8 +130,8 @@ func (b *agents) turnsUnseen() (why, help string) {
 	return name + "'s turns stand in a file that is not in view", "let its state directory be"
 }
 
-// unwatched says that nobody holds field: a refusal, but where a profile asks,
-// whose promise the kernel keeps without it.
+// unwatched reports that nothing enforces field. It is a refusal, unless a profile set the field:
+// the kernel enforces the rest of the profile without it.
 func (b *agents) unwatched(f spec.Field, why, help string, s Status) {
 	if strings.HasPrefix(b.r.At(f), "profile ") {
 		b.fault(f, s, why)
@@ -144,10 +144,10 @@ func streamFlags(a spec.Agent) string {
 	return map[spec.Agent]string{spec.Claude: "-p --output-format stream-json --verbose", spec.Codex: "exec --json", spec.Gemini: "-p --output-format stream-json"}[a]
 }
 
-// nearOwn is a budget that an agent's own programs could use up.
+// nearOwn is a number of commands so small that an agent's own programs could use it up.
 const nearOwn = 150
 
-// agentLines note what was opened and changed for the agent.
+// agentLines notes what was opened and changed for the agent.
 func (b *fieldLines) agentLines() {
 	a := &b.req.Agent
 	if a.Agent == 0 {

@@ -7,7 +7,7 @@ import (
 	"sbx/wrap/world"
 )
 
-// Build is part of every start.
+// Every start calls Build.
 func BenchmarkBuild(b *testing.B) {
 	t := &testing.T{}
 	w := world.Workstation(t)

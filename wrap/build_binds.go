@@ -6,9 +6,9 @@ import (
 	"sbx/spec"
 )
 
-// gather lists what is bound at a path of its own: the spec's mounts, the two
-// directories of a job, and a workshop's tree at its virtual path. A mount under
-// another's target comes after it, in whatever order the spec has them.
+// gather lists what is bound at a path other than its own: the spec's mounts, the two directories
+// of a job, and a workshop's tree at its virtual path. A mount whose target lies under another
+// target comes after that one, whatever the spec's order.
 func (b *virtual) gather() {
 	b.binds = append(b.binds, b.r.Mounts...)
 	if j := b.r.Job; j != nil {
@@ -25,9 +25,9 @@ func (b *places) bind(source spec.Path, target string, mode spec.MountMode) {
 	}
 }
 
-// images are the paths inside at which a path of the host shows: its own, and
-// where a bind of a directory above it shows it once more. Whoever mounts a path by
-// its own name means it; a workshop means no part of its tree by name.
+// images returns the paths inside at which a path of the host shows: its own path, and those where
+// a bind of a directory above it shows it again. A bind of the path itself is left out, because the
+// spec asked for that one by name; the binds of a workshop's tree are made by sbx, so they count.
 func (b *places) images(path string) []string {
 	at := b.view.Images(path)
 	for i := range b.binds {
@@ -38,8 +38,8 @@ func (b *places) images(path string) []string {
 	return at
 }
 
-// allImages are images and all that shows something under path: hide beats
-// mounts, whatever they name, and write and read.
+// allImages returns images and every place inside that shows something under path. The field hide
+// needs them all, because it beats mounts, write and read.
 func (b *places) allImages(path string) []string {
 	at := b.images(path)
 	for _, part := range b.view.Parts(path) {
@@ -50,8 +50,8 @@ func (b *places) allImages(path string) []string {
 	return at
 }
 
-// onTop is the bind that is seen at a path, the one with the longest target;
-// -1 for none.
+// onTop returns the index of the bind that shows at a path, the one with the longest target; -1 for
+// none.
 func (b *places) onTop(path string) int {
 	top := -1
 	for i := range b.binds {

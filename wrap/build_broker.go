@@ -5,31 +5,32 @@ import (
 	"sbx/spec"
 )
 
-// BrokerAsk is the broker of a run, as the caller of Build has it.
+// BrokerAsk describes the broker of a run for Build.
 type BrokerAsk struct {
-	Why   string // there is none that could be started; "" where there is
-	Token string // by which the command is known to it; "" for a Plan that is only looked at
+	Why   string // why no broker could be started; "" if one could
+	Token string // by which the command authenticates to the broker; "" for a Plan that is only printed
 	Plan  string // the text of the execution plan; "" for none
 
-	// For a command that has the host's network, or is in a container: the host's socket,
-	// the program that a command without a client of its own reaches it by and, for a
-	// container, the host's files of the token and the plan.
+	// These are for a command that has the host's network or runs in a container: the host's socket
+	// and the program through which a command without a client reaches the broker. A container also
+	// needs the host's files of the token and the plan.
 	Socket, Program, TokenFile, PlanFile string
 }
 
-// ConnectPath is where the command has that program.
+// ConnectPath is where the command finds BrokerAsk.Program.
 const ConnectPath = "/run/sbx/sbx-broker"
 
-// Environ are the variables by which a command finds a broker at url.
+// Environ returns env with the variables by which a command finds a broker at url.
 func (a *BrokerAsk) Environ(env []string, url string) []string {
 	return append(without(env, []string{wire.URLVariable, wire.TokenVariable}), wire.URLVariable+"="+url, wire.TokenVariable+"="+a.Token)
 }
 
-// PlanPath is where a command finds the plan that its broker is held to.
+// PlanPath is where a command finds the execution plan that its broker enforces.
 const PlanPath = "/run/sbx/plan"
 
-// broker says how the command finds its broker: in its own network at the loopback,
-// else by a socket that lies in its /run or, where nothing is mounted, with the record.
+// broker decides how the command reaches its broker. In a network of its own it uses the loopback;
+// else it uses a socket in its private /run or, where nothing is mounted, the socket beside the
+// record.
 func (b *places) broker() {
 	if b.r.Broker.File.Abs == "" {
 		return
@@ -55,7 +56,7 @@ func (b *places) broker() {
 	b.plan.Env = ask.Environ(b.plan.Env, url)
 }
 
-// placeBroker puts what the command has of its broker into the private /run.
+// placeBroker puts the files by which the command reaches its broker into the private /run.
 func (b *layers) placeBroker() {
 	ask := &b.req.Broker
 	if b.r.Broker.File.Abs == "" || ask.Why != "" {
@@ -70,8 +71,9 @@ func (b *layers) placeBroker() {
 	}
 }
 
-// brokerWay is the way of a command that has the host's network: the socket at which
-// the broker listens and the program that connects to it, whose directory may be private.
+// brokerWay returns the items by which a command on the host's network reaches its broker: the
+// broker's socket and the program that connects to it. A private directory may cover the program's
+// own place.
 func (b *places) brokerWay() []item {
 	ask := &b.req.Broker
 	if b.r.Broker.File.Abs == "" || ask.Why != "" || b.plan.Broker {

@@ -8,12 +8,11 @@ import (
 	"sbx/spec"
 )
 
-// sealKernel is the first with MFD_NOEXEC_SEAL.
+// sealKernel is the first kernel with MFD_NOEXEC_SEAL.
 var sealKernel = Version{6, 3}
 
-// commands decides which files may be started: those that commands.allow
-// names, which Landlock holds, and none that commands.deny names, which masks
-// hold. Denied wins.
+// commands decides which files the command may start. Landlock enforces commands.allow and masks
+// enforce commands.deny. A file that both name is denied.
 func (b *programs) commands() {
 	if !b.r.Limited && len(b.r.Deny) == 0 {
 		return
@@ -35,13 +34,13 @@ func (b *programs) commands() {
 	}
 }
 
-// noCommands says that a field of commands cannot be held as asked.
+// noCommands reports that a field of commands cannot be enforced as requested.
 func (b *draft) noCommands(f spec.Field, why string, s Status) {
 	b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "hold " + string(f), Why: why,
 		Help: "leave it out, or list \"" + string(f) + "\" in best_effort"}, s)
 }
 
-// deny gathers what is denied.
+// deny collects the files that commands.deny names.
 func (b *programs) deny() {
 	for i := range b.h.Deny {
 		e := &b.h.Deny[i]
@@ -65,15 +64,15 @@ func (b *programs) deny() {
 	}
 }
 
-// needed are the files that are executed to start the command.
+// needed returns the files that the kernel executes to start the command.
 func (b *programs) needed() []string {
-	if b.req.Program.Real == "" { // another tool looks for it
+	if b.req.Program.Real == "" { // another tool looks for the program
 		return nil
 	}
 	return append([]string{b.req.Program.Real}, b.req.Program.Interpreters...)
 }
 
-// allowOnly gathers what may be started, where Landlock can hold that.
+// allowOnly collects the files that may be started, if Landlock can enforce the list.
 func (b *programs) allowOnly() {
 	for i := range b.h.Allow {
 		e := &b.h.Allow[i]
@@ -119,13 +118,13 @@ func (b *programs) nothing(e *Executable, why, help string) {
 	b.problems = append(b.problems, &spec.Problem{Field: e.Field, On: e.At, Do: "allow " + e.Asked, Why: why, Help: help})
 }
 
-// mayRun reports whether a file of the host is among what may be started.
+// mayRun reports whether commands lets a file of the host be started.
 func (b *programs) mayRun(real string) bool {
 	_, named := b.runsAt[real]
 	return !b.isDenied[real] && (named || b.inRuns(real))
 }
 
-// seal keeps files in memory from being executed: Landlock lets them be.
+// seal keeps the command from executing files in memory, which Landlock does not check.
 func (b *programs) seal() {
 	f := &b.plan.Filter
 	switch {
@@ -142,9 +141,8 @@ func (b *programs) seal() {
 	}
 }
 
-// placePrograms masks what is denied, and makes read-only what is allowed and
-// could be written: a file that is replaced is not the one that is allowed, one
-// that is rewritten would be.
+// placePrograms masks denied files. It also makes allowed files read-only where the command could
+// write them: otherwise it could put its own program into an allowed file, or replace the file.
 func (b *programs) placePrograms() {
 	p := &b.plan.Programs
 	for _, real := range b.denied {
@@ -163,7 +161,7 @@ func (b *programs) placePrograms() {
 	})
 }
 
-// inRuns reports whether a directory that is allowed holds a file.
+// inRuns reports whether a file lies in an allowed directory.
 func (b *programs) inRuns(real string) bool {
 	for at := real; ; at = parent(at) {
 		if b.runsAt[at] == Dir {
@@ -175,7 +173,7 @@ func (b *programs) inRuns(real string) bool {
 	}
 }
 
-// barePrograms is placePrograms without mounts.
+// barePrograms does what it can of placePrograms without mounts.
 func (b *programs) barePrograms() {
 	b.files(func(image string, f spec.Field) {
 		b.noCommands(f, image+" can be rewritten by the command: without namespaces nothing can be made read-only for it", Degraded)
@@ -189,8 +187,8 @@ func (b *programs) barePrograms() {
 	}
 }
 
-// files lists what may be executed by its paths inside, and what of it the
-// command could write.
+// files lists the allowed files and directories by their paths inside, and calls writable for each
+// that the command could write.
 func (b *programs) files(writable func(image string, f spec.Field)) {
 	p := &b.plan.Programs
 	var linked, loaders []string
@@ -240,7 +238,7 @@ func (b *programs) files(writable func(image string, f spec.Field)) {
 	p.Loaders = b.loaderImages(loaders)
 }
 
-// loaderImages are the paths inside of loaders, each once.
+// loaderImages returns the paths inside of loaders, each once.
 func (b *programs) loaderImages(loaders []string) (images []string) {
 	for _, l := range loaders {
 		if l == "" {
@@ -255,8 +253,8 @@ func (b *programs) loaderImages(loaders []string) (images []string) {
 	return images
 }
 
-// linked refuses programs that have another name, by which they could be
-// written: a mount keeps one name only.
+// linked refuses programs that have a second name through which the command could write them: a
+// mount protects one name only.
 func (b *programs) linked(paths []string) {
 	if len(paths) == 0 {
 		return

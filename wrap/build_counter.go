@@ -9,19 +9,18 @@ import (
 	"sbx/spec"
 )
 
-// Describe says how much of what is refused is described.
+// Describe is how many denials are described.
 type Describe uint8
 
 // The levels of --violations.
 const (
 	DescribeAll   Describe = iota
-	DescribeNames          // opens are not looked at
+	DescribeNames          // calls that open files are not examined
 	DescribeNone
 )
 
-// counter decides what counts the programs that are started, and which calls
-// the supervisor answers. Without a budget a host on which nothing can count
-// is no reason to refuse.
+// counter decides what counts the started programs, and which calls the supervisor answers. A host
+// on which nothing can count is a reason to refuse only if the spec sets a budget.
 func (b *counting) counter() {
 	if why := b.noListener(); why == "" {
 		b.plan.Notify = b.notify()
@@ -59,7 +58,7 @@ func (b *counting) counter() {
 	}
 }
 
-// noListener says why the supervisor can answer no calls; "" where it can.
+// noListener says why the supervisor cannot answer calls; "" if it can.
 func (b *counting) noListener() string {
 	switch {
 	case b.h.Seccomp.State == No:
@@ -72,8 +71,8 @@ func (b *counting) noListener() string {
 	return ""
 }
 
-// notify is how many calls the supervisor answers, where it can: what is
-// constrained decides, and how much a person wants to hear of.
+// notify returns which calls the supervisor answers, if it can answer any. That depends on what the
+// spec constrains and on how many denials the user wants described.
 func (b *counting) notify() seccomp.Notify {
 	switch {
 	case b.plan.Rung == RungFree && b.req.Counter == CounterNone:
@@ -90,13 +89,13 @@ func (b *counting) notify() seccomp.Notify {
 	return seccomp.NotifyOpens
 }
 
-// SeesReach reports whether the counter sees when something inside first connects.
+// SeesReach reports whether the counter can see when something inside first connects.
 func (p *Plan) SeesReach() bool {
 	return p.Counter == CounterNotify && p.Filter.On && (p.Filter.Unix || p.Filter.Reach)
 }
 
-// Closed reports whether Landlock alone, without mounts, keeps a path from being
-// written, made or removed. The path has no links.
+// Closed reports whether Landlock alone, without mounts, keeps path from being written, created or
+// removed. The path has no links.
 func (p *Plan) Closed(path string) bool {
 	if p.Base != BaseHost || p.Landlock.FS&landlock.WriteFile == 0 {
 		return false
@@ -106,7 +105,7 @@ func (p *Plan) Closed(path string) bool {
 	})
 }
 
-// Observed lists the kinds of refusals that are seen at all, in order.
+// Observed lists the kinds of denials that sbx can see, in order.
 func (p *Plan) Observed() (kinds []string) {
 	add := func(seen bool, kind string) {
 		if seen {
@@ -124,7 +123,7 @@ func (p *Plan) Observed() (kinds []string) {
 	return kinds
 }
 
-// ObservedFiles lists which refusals about files are seen, in order: no others are.
+// ObservedFiles lists which denials of file access sbx can see, in order. It sees no others.
 func (p *Plan) ObservedFiles() (seen []string) {
 	if p.Notify >= seccomp.NotifyRefused {
 		seen = append(seen, "names")
@@ -144,7 +143,7 @@ func (p *Plan) ObservedFiles() (seen []string) {
 	return seen
 }
 
-// budget writes the lines of the budget.
+// budget writes the Enforcement of max_commands.
 func (b *counting) budget() {
 	if !b.r.Spec.MaxCommands.Set || b.isNotYet("max_commands") {
 		return
@@ -154,13 +153,13 @@ func (b *counting) budget() {
 	}
 }
 
-// by names the mechanism of a counter.
+// by returns the name of a counter's mechanism.
 func (c Counter) by() string {
 	return [...]string{"", "seccomp notify", "ptrace", "outer supervisor", ""}[c]
 }
 
-// views tells where the writable trees are seen inside, for a supervisor that
-// is told of names as they are there.
+// views lists where the writable trees show inside: the supervisor is notified with paths as the
+// command sees them.
 func (b *guards) views() {
 	if b.plan.Notify < seccomp.NotifyNames {
 		return
@@ -181,7 +180,7 @@ func (b *guards) views() {
 	}
 }
 
-// unmadeHeld is how far that goes.
+// unmadeHeld returns how well protected names that do not exist yet are enforced.
 func (b *guards) unmadeHeld() Status {
 	if b.plan.Notify == seccomp.NotifyOpens {
 		return Guarded
@@ -189,7 +188,7 @@ func (b *guards) unmadeHeld() Status {
 	return Degraded
 }
 
-// unmade says how far names that do not exist yet are kept from being.
+// unmade says how protected names that do not exist yet are kept from being created.
 func (b *guards) unmade() string {
 	switch b.plan.Notify {
 	case seccomp.NotifyOpens:

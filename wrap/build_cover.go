@@ -7,14 +7,14 @@ import (
 	"sbx/spec"
 )
 
-// FewHomes is up to how many homes in a directory are hidden by a mount each.
+// FewHomes is the greatest number of homes in one directory that are hidden by a mount each.
 const FewHomes = 4
 
-// FewEntries is up to how many entries a directory is put together anew, from
-// binds of all that stays, instead of an overlay.
+// FewEntries is the greatest number of entries for which a directory is rebuilt from binds of the
+// entries that stay, instead of covered by an overlay.
 const FewEntries = 8
 
-// hideByName covers the directories of hidden files.
+// hideByName covers each directory that holds a hidden file.
 func (b *covering) hideByName() {
 	covers := b.covers()
 	for i := range covers {
@@ -29,7 +29,7 @@ func (b *covering) hideByName() {
 	}
 }
 
-// covers are the directories to cover, a directory before what is in it.
+// covers returns the directories to cover, each before those that lie in it.
 func (b *covering) covers() []cover {
 	var covers []cover
 	at := func(dir string, f spec.Field) *cover {
@@ -44,11 +44,11 @@ func (b *covering) covers() []cover {
 	name := func(path string, f spec.Field) {
 		dir := parent(path)
 		if dir == "/" || !b.hideable(dir) || b.h.Overlay.State == No && b.h.listing(dir) == nil {
-			return // where nothing can be laid over the directory the file itself is masked
+			return // nothing can be laid over the directory; maskSecrets masks the file itself
 		}
 		c, n := at(dir, f), path[len(dir):]
 		switch i := b.onTop(path); {
-		case i >= 0: // a mount of the spec stands at the name: dir is none's, being hideable
+		case i >= 0: // a mount of the spec has this name as its target: dir is hideable, so no bind shows dir itself
 			if e := (Entry{Name: n, Kind: bindKind(&b.binds[i])}); !slices.Contains(c.make, e) {
 				c.make = append(c.make, e)
 			}
@@ -97,8 +97,8 @@ func (b *covering) covers() []cover {
 	return b.merge(covers)
 }
 
-// emptied are the directories of which nearly all is homes that are hidden: they are put
-// together anew, by a mount for each name that stays and not for each that does not.
+// emptied returns the directories that hold almost nothing but hidden homes. Rebuilding such a
+// directory takes a mount for each name that stays, instead of one for each hidden home.
 func (b *covering) emptied() (dirs []string) {
 	homes := 0
 	for i := range b.h.Secrets {
@@ -124,8 +124,8 @@ func (b *covering) emptied() (dirs []string) {
 	return dirs
 }
 
-// merge lets one overlay hide what lies deeper as well: a whiteout further down
-// in its layer costs a twentieth of an overlay more, and a tenth of a mask.
+// merge lets one overlay also hide names deeper in its tree. A whiteout further down in its layer
+// costs a twentieth of another overlay, and a tenth of a mask.
 func (b *covering) merge(covers []cover) []cover {
 	var top []cover
 next:
@@ -134,7 +134,7 @@ next:
 			t := &top[i]
 			if under(c.dir, t.dir) && b.oneMount(t.dir, c.dir) {
 				if t.homes || b.rebuilds(t) {
-					break // what is put together from binds hides names of its own alone
+					break // a directory that is rebuilt from binds hides only names directly in it
 				}
 				for _, n := range c.hide {
 					t.hide = append(t.hide, c.dir[len(t.dir):]+n)
@@ -154,7 +154,7 @@ next:
 			continue
 		}
 		if list := b.h.listing(t.dir); !t.layer && !t.deep() && list != nil && len(list.Entries) <= FewEntries {
-			continue // it is put together anew
+			continue // hideByName rebuilds it from binds
 		}
 		for _, s := range b.h.Secrets {
 			if s.Kind == Dir && s.Path == s.Real && s.Real != t.dir && under(s.Real, t.dir) && b.oneMount(t.dir, s.Real) &&
@@ -166,23 +166,23 @@ next:
 	return top
 }
 
-// oneMount reports whether no mount lies between a directory and a path under it:
-// submounts are bound over an overlay again, and would show what it hides.
+// oneMount reports whether no mount lies between dir and a path under it. Submounts are bound over
+// an overlay again, and would show a path that the overlay hides.
 func (b *covering) oneMount(dir, path string) bool {
 	return !slices.ContainsFunc(b.h.Mounts, func(m MountPoint) bool { return m.Path != dir && under(m.Path, dir) && under(path, m.Path) })
 }
 
-// deep reports whether something is hidden or made below the directory itself.
+// deep reports whether the cover hides a name below the directory's own entries.
 func (c *cover) deep() bool {
 	return slices.ContainsFunc(c.hide, func(n string) bool { return strings.LastIndexByte(n, '/') > 0 })
 }
 
-// hides reports whether path is hidden already, by itself or with a directory above.
+// hides reports whether the cover already hides path, or a directory above path.
 func (c *cover) hides(path string) bool {
 	return slices.ContainsFunc(c.hide, func(n string) bool { return under(path, c.dir+n) })
 }
 
-// makes reports whether name is to be a mount point, whatever the host has there.
+// makes reports whether the cover makes a mount point called name, whatever the host has there.
 func (c *cover) makes(name string) bool {
 	return slices.ContainsFunc(c.make, func(e Entry) bool { return e.Name == name })
 }

@@ -6,13 +6,12 @@ import (
 	"strings"
 )
 
-// TerminalPath is what the caller's terminal is called inside besides its own name, as
-// in a container.
+// TerminalPath is a second name inside of the caller's terminal, as in a container.
 const TerminalPath = "/dev/console"
 
-// ownDev reports whether path lies in the sandbox's own /dev: a disk, a terminal or
-// /dev/kvm is a way past any rule. Shared memory stays the host's where nothing
-// makes files private.
+// ownDev reports whether path lies in the sandbox's own /dev. The host's /dev is not shown, because
+// a disk, a terminal or /dev/kvm would be a way past every rule. Shared memory stays the host's if
+// the spec keeps no files private.
 func (b *places) ownDev(path string) bool {
 	return under(path, "/dev") && !(b.hostShm() && under(path, hostShm))
 }
@@ -22,13 +21,14 @@ const hostShm = "/dev/shm"
 // hostShm reports whether the host's shared memory is bound into the own /dev.
 func (b *draft) hostShm() bool { return !b.restricted() && b.h.Kind(hostShm) == Dir }
 
-// deviceLinks are the links of /dev that programs expect.
+// deviceLinks are the links in /dev that programs expect.
 var deviceLinks = [...][2]string{
 	{"/dev/fd", "/proc/self/fd"}, {"/dev/stdin", "/proc/self/fd/0"}, {"/dev/stdout", "/proc/self/fd/1"},
 	{"/dev/stderr", "/proc/self/fd/2"}, {"/dev/ptmx", "pts/ptmx"},
 }
 
-// devices are those of the private /dev, the caller's terminal by both of its names.
+// devices returns the devices of the private /dev, with the caller's terminal under both of its
+// names.
 func (b *draft) devices() []Found {
 	t := b.h.Terminal
 	if t == "" {
@@ -60,8 +60,8 @@ func (b *layers) dev() {
 		b.add(i)
 	}
 	b.add(item{how: itemMade, path: ptsFolder, kind: Dir, perm: 0o755})
-	// Nothing but a terminal makes a name there, and they are numbered: those before
-	// the caller's are made with it, and go again.
+	// The only way to make a name in a devpts is to open a terminal, and terminals are numbered. So
+	// the terminals with numbers below the caller's are opened, too, and closed again.
 	n := 0
 	if number, is := strings.CutPrefix(b.h.Terminal, ptsFolder+"/"); is {
 		if k, err := strconv.Atoi(number); err == nil && k >= 0 && k < b.mayHold()-b.held {

@@ -9,8 +9,8 @@ import (
 	"sbx/spec"
 )
 
-// fields writes the enforcement lines: every field that a document sets, and
-// what an access mode implies without saying.
+// fields writes the Enforcement: a line for every field that a document sets, and for what an
+// access mode implies.
 func (b *fieldLines) fields() {
 	(&counting{b.draft}).budget()
 	files, net := b.mechanisms()
@@ -42,7 +42,7 @@ func (b *fieldLines) fields() {
 			}
 			b.line(f, by)
 		case f == "network.mode":
-			// its line is "network", below
+			// the line "network" below covers it
 		case f == "environment.pass" || f == "environment.set":
 			b.line(f, "the command's environment")
 		case f == "working_dir":
@@ -95,7 +95,7 @@ func (b *fieldLines) fields() {
 	}
 }
 
-// job writes the lines of the job layout's two directories.
+// job writes the Enforcement of the two directories of a job.
 func (b *fieldLines) job(files string) {
 	for _, f := range []spec.Field{FieldInput, FieldOutput} {
 		if b.jobFolder(f) == "" {
@@ -108,7 +108,7 @@ func (b *fieldLines) job(files string) {
 	}
 }
 
-// implied writes the lines of what no field asks for by name.
+// implied writes the Enforcement of what every sandbox enforces without a field of the document.
 func (b *fieldLines) implied(files string) {
 	b.line(FieldNoNewPrivs, "prctl")
 	if b.sandboxed() {
@@ -172,7 +172,7 @@ func (b *fieldLines) implied(files string) {
 // sandboxed reports whether the Plan constrains more than no_new_privs.
 func (b *draft) sandboxed() bool { return !b.plan.KeepCaps || b.plan.Filter.On }
 
-// nestedLines are the lines of what an outer sandbox holds.
+// nestedLines writes the Enforcement of what an outer sandbox enforces.
 func (b *fieldLines) nestedLines() {
 	b.line(FieldProcesses, "parent")
 	if b.r.Learn {
@@ -190,7 +190,7 @@ func (b *fieldLines) nestedLines() {
 	}
 }
 
-// mechanisms name what holds file rules and the network here.
+// mechanisms names what enforces the file rules and the network rules here.
 func (b *draft) mechanisms() (files, net string) {
 	var f []string
 	if b.plan.Has(MountNS) {

@@ -2,14 +2,14 @@ package wrap
 
 import "cmp"
 
-// ownFolders lists the directories that a mask lies over, and gives the masks empty
-// directories of their own, so that the supervisor can tell which was opened: inotify
-// tells of inodes. Each is a mkdir of some 4 us, so every start would pay for what is
-// hidden from everybody: that shares one, and so does all where nobody looks.
+// ownFolders lists the masked directories and gives their masks empty directories of their own, so
+// that the supervisor can tell which one the command opened: inotify reports inodes. Each costs
+// every start a mkdir of about 4 us. Masks that every machine has therefore share one directory,
+// and all masks share one if nobody looks at the reports.
 func (b *layers) ownFolders() {
 	var all []Folder
 	var masks []*item
-	held := false // the supervisor has the directory because a mask may have to be mounted again
+	held := false // the supervisor has the directory open, because it may have to mount a mask again
 	next, shared := 1, 0
 	for n := range b.items {
 		i := &b.items[n]
@@ -35,14 +35,14 @@ func (b *layers) ownFolders() {
 		case one:
 			f.Own = 0 // the empty directory itself
 		case f.Own == 0:
-			f.Own = next // which is not empty any more: what shares has one for all
+			f.Own = next // the empty directory itself now holds others, so masks that share get one of their own
 		}
 		masks[k].slot = all[k].Own
 	}
 }
 
-// shares reports whether a masked directory is one of those that stand on every
-// machine: outside of the home directory, or sbx's own state.
+// shares reports whether a masked directory may share its mask: one outside of the home directory,
+// which every machine has, or sbx's own state.
 func (b *layers) shares(f *Folder) bool {
 	home := b.h.Home
 	return f.For == FieldSecrets && (home == "" || home == "/" || !under(f.Path, home) || f.Path == b.h.State)

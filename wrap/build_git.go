@@ -9,9 +9,8 @@ import (
 	"sbx/wrap/defaults"
 )
 
-// gitFolders are the git directories of the writable trees, sorted. A linked
-// worktree's common directory is a tree of its own: no part of a path under it
-// is called .git.
+// gitFolders returns the git directories of the writable trees, sorted. A linked worktree's common
+// directory is listed by itself, because no part of a path in it need be called .git.
 func (b *guards) gitFolders() []string {
 	var list []string
 	for _, g := range b.h.allGit() {
@@ -37,8 +36,8 @@ func inTrees(path string, trees []string) bool {
 	return slices.ContainsFunc(trees, func(t string) bool { return under(path, t) })
 }
 
-// isProtectedInGit is isProtected for a path of a git directory: the innermost
-// that is known counts.
+// isProtectedInGit reports whether path is a protected name of a git directory. The innermost known
+// git directory decides.
 func (b *guards) isProtectedInGit(path string, trees []string) bool {
 	best := ""
 	for _, g := range b.h.allGit() {
@@ -49,34 +48,32 @@ func (b *guards) isProtectedInGit(path string, trees []string) bool {
 	return best != "" && inTrees(best, trees) && defaults.IsProtectedInGit(path[len(best)+1:])
 }
 
-// OpensGit reports whether the spec writes a git directory by name, or something in one:
-// the document opens it, with all that is in it.
+// OpensGit reports whether the spec names a git directory, or something in one, as writable. Then
+// the command may write all of that path, protected names included.
 func OpensGit(w *spec.Path) bool {
 	return w.InWrite() && strings.Contains(w.Real+"/", "/.git/")
 }
 
-// Worktree is a linked worktree of git all of whose protected names lie in the
-// writable trees. It can be removed inside, names and mounts and all: git does so
-// by unlink(2), which the kernel refuses to what is mounted on, and the supervisor
-// does in its place.
+// Worktree is a linked worktree of git whose protected names all lie in the writable trees. The
+// command can remove such a worktree, protected names included: git removes them by unlink(2),
+// which the kernel refuses for a name with a mount on it, so the supervisor removes them instead.
 type Worktree struct {
-	// Admin is its directory, in worktrees of the common one.
+	// Admin is the worktree's directory under worktrees/ of the common git directory.
 	Admin string
-	// Dots are the .git files that lead there, and the one that Admin names,
-	// whether it is there or not. Nothing of Admin is removed as long as one is.
+	// Dots are the .git files that lead to Admin, and the one that Admin names, whether it exists
+	// or not. The supervisor removes nothing of Admin while one of them exists.
 	Dots []string
 }
 
-// AdminNames are the protected names of a linked worktree's own directory.
-// Commondir is the last to go: as long as it is there git takes no
-// configuration from the directory.
+// AdminNames returns the protected names in a linked worktree's own directory. Commondir must be
+// removed last: while it exists, git reads no configuration from the directory.
 func AdminNames() [3]string { return [3]string{"gitdir", "config.worktree", Commondir} }
 
-// Commondir is the file by which a git directory is a linked worktree's.
+// Commondir is the file that makes a git directory one of a linked worktree.
 const Commondir = "commondir"
 
-// worktrees lists those that can be removed inside. Where nobody is told of
-// unlink(2) there are none.
+// worktrees lists the worktrees that the command can remove. There are none if the supervisor is
+// not notified of unlink(2).
 func (b *guards) worktrees() {
 	if b.plan.Notify < seccomp.NotifyRefused {
 		return

@@ -6,19 +6,20 @@ import (
 	"sbx/spec"
 )
 
-// maxHeld is how many clones a Plan may hold at once. The child shares the
-// supervisor's descriptor table, which must not grow beyond 64 (a shared table
-// that grows waits for the kernel's RCU, milliseconds).
+// maxHeld is how many clones a Plan may hold at once. The child shares the supervisor's descriptor
+// table, which must not grow beyond 64 entries: to grow a shared table, the kernel waits
+// milliseconds for its RCU.
 const maxHeld = 40
 
-// How many fewer there may be beside the relay's sockets, and those of its doors more.
+// These are subtracted from maxHeld for the descriptors of the relay's sockets, the doors and the
+// broker.
 const (
 	heldByRelay  = 8
 	heldByDoors  = 4
 	heldByBroker = 1
 )
 
-// mayHold is how many clones the Plan may hold.
+// mayHold returns how many clones this Plan may hold.
 func (b *layers) mayHold() int {
 	switch {
 	case b.plan.Broker:

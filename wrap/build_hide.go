@@ -7,16 +7,16 @@ import (
 	"sbx/spec"
 )
 
-// maskSecrets lays the empty directory or file over what is hidden and has no
-// name to hide: secret directories, sockets, removable media, and files in trees
-// that stay themselves because they are writable.
+// maskSecrets lays an empty directory or file over everything hidden that a cover cannot hide by
+// name: secret directories, sockets, removable media, and files in trees that must stay themselves
+// because they are writable.
 func (b *guards) maskSecrets() {
 	if b.h.SecretsCut != "" {
 		b.fault(FieldSecrets, Degraded, b.h.SecretsCut)
 	}
 	for _, s := range b.h.Secrets {
 		switch s.Kind {
-		case Absent: // a link that leads nowhere
+		case Absent: // a link to nothing
 		case Other:
 			if b.inWritable(parent(s.Path)) {
 				b.fault(FieldSecrets, Degraded, s.Path+" is a link in a writable directory to more than can be hidden")
@@ -41,18 +41,18 @@ func (b *guards) maskSecrets() {
 	b.maskKernels()
 }
 
-// maskImages masks a path wherever it shows, which what is opened does not: a directory
-// of the sandbox's own stands there. A file that is masked shows again when the host
-// replaces it, unlike one whose name is hidden, and the line of its field says so.
+// maskImages masks a path wherever it shows, except where a private directory of the sandbox
+// already stands there. If the host replaces a masked file, it shows again until it is masked
+// again, unlike a file hidden by name. The Enforcement says so.
 func (b *guards) maskImages(path string, k Kind, f spec.Field, why string) {
 	for _, image := range b.images(path) {
 		b.maskAt(image, path, k, f, why)
 	}
 }
 
-// maskAt masks one image of a path of the host.
+// maskAt masks one place inside at which a path of the host shows.
 func (b *guards) maskAt(image, path string, k Kind, f spec.Field, why string) {
-	if b.restricted() { // a directory above could be renamed, and the next run would see what is in it
+	if b.restricted() { // otherwise the command could rename a directory above, and the next run would see what the directory holds
 		b.pinsAbove(path, image)
 	}
 	b.add(item{how: itemMasked, path: image, kind: k, soft: true, field: f, why: why, source: path})
@@ -66,7 +66,7 @@ func (b *guards) mask(path string, k Kind, f spec.Field) {
 	b.add(item{how: itemMasked, path: path, kind: k, soft: true, field: f})
 }
 
-// hide carries out filesystem.hide, but for the files whose names are hidden.
+// hide enforces filesystem.hide, except for files that are hidden by name.
 func (b *guards) hide() {
 	if b.r.HideCut != "" {
 		b.fault("filesystem.hide", Degraded, b.r.HideCut)
@@ -79,12 +79,12 @@ func (b *guards) hide() {
 			continue
 		}
 		if under(p.Real, "/proc") || b.ownDev(p.Real) {
-			b.mask(p.Real, pathKind(p), "filesystem.hide") // the sandbox's own has it, too
+			b.mask(p.Real, pathKind(p), "filesystem.hide") // the sandbox's own /proc or /dev has the path, too
 			continue
 		}
 		for _, image := range b.allImages(p.Real) {
 			kind := pathKind(p)
-			if g := b.view.At(image); g.Source != p.Real { // what shows is under it
+			if g := b.view.At(image); g.Source != p.Real { // what shows at image lies under p.Real
 				kind = pathKind(spec.Path{IsDir: !g.File})
 			}
 			b.maskAt(image, p.Real, kind, "filesystem.hide", "")
@@ -93,9 +93,9 @@ func (b *guards) hide() {
 	}
 }
 
-// tellNothingHidden says that a path of filesystem.hide is not there, and stays in view if
-// it comes to be. A document may be for many hosts, and only its line has it; who typed
-// the path for this run is told.
+// tellNothingHidden reports that a path of filesystem.hide does not exist and would be visible if
+// it were created. A document may be meant for many hosts, so there only the Enforcement says so; a
+// user who typed --hide for this run is warned.
 func (b *guards) tellNothingHidden(p spec.Path) {
 	if slices.ContainsFunc(b.binds, func(m spec.MountAt) bool { return under(m.Target, p.Abs) || under(m.Target, p.Real) }) {
 		return
@@ -107,8 +107,8 @@ func (b *guards) tellNothingHidden(p spec.Path) {
 	}
 }
 
-// hideTargets hides what binds of the spec show under a hidden path that is not
-// there itself, or that a root of the sandbox's own has for their sake alone.
+// hideTargets hides mounts of the spec whose target lies under a hidden path. The hidden path need
+// not exist on the host, and may be in an empty root only for the sake of these targets.
 func (b *guards) hideTargets(p spec.Path) {
 	for i := range b.binds {
 		m := &b.binds[i]
@@ -118,8 +118,8 @@ func (b *guards) hideTargets(p spec.Path) {
 	}
 }
 
-// lostMounts says which mounts of the spec cannot be seen: hide goes before them,
-// and the line says so; whatever else hides one is a refusal.
+// lostMounts reports the spec's mounts that the command cannot see. If filesystem.hide covers one,
+// which beats mounts, the Enforcement says so; if anything else covers it, the spec is refused.
 func (b *guards) lostMounts() {
 	for i := range b.r.Mounts {
 		m := &b.r.Mounts[i]
@@ -136,7 +136,7 @@ func (b *guards) lostMounts() {
 	}
 }
 
-// hideInBind hides what only a bind of the spec puts at a hidden path.
+// hideInBind hides a path that shows inside only because a bind of the spec puts something there.
 func (b *guards) hideInBind(p spec.Path) {
 	i := b.onTop(p.Abs)
 	if i < 0 || b.binds[i].Mode == spec.MountTmpfs || b.view.At(p.Abs).Access <= view.Hidden {

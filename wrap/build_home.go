@@ -8,16 +8,16 @@ import (
 	"sbx/spec"
 )
 
-// tmpfsKernel is the first whose tmpfs has the attributes by which an overlay
-// notes that a directory stands for no other.
+// tmpfsKernel is the first kernel whose tmpfs has the attributes by which an overlay marks a
+// directory as new, not a copy of a lower one.
 var tmpfsKernel = Version{6, 6}
 
-// maxRebuilt is up to how many names a home is put together from.
+// maxRebuilt is the greatest number of names of which a home is rebuilt.
 const maxRebuilt = 1024
 
-// layHome decides what the home of a known agent becomes. Agents replace their
-// files there by rename, so the directory has to be writable; what they write is
-// kept in a layer that ends with the sandbox.
+// layHome decides how the sandbox shows a known agent its home. Agents replace files there by
+// rename, so the directory has to be writable; their writes go to a layer that ends with the
+// sandbox.
 func (b *homeLayer) layHome() {
 	if !b.r.HomeLayer {
 		return
@@ -58,7 +58,7 @@ func (b *homeLayer) layHome() {
 	}
 }
 
-// rebuiltHome takes what works without a writable overlay.
+// rebuiltHome rebuilds the home from binds, which works without a writable overlay.
 func (b *homeLayer) rebuiltHome(home string, without func(why string)) {
 	why := b.h.Layer.Why
 	if b.h.Overlay.State == No {
@@ -76,13 +76,14 @@ func (b *homeLayer) rebuiltHome(home string, without func(why string)) {
 	}
 }
 
-// readOnlyTree reports whether path is, or holds, or is the tree that the command
-// works in and may only read: nothing it seems to write there is to vanish.
+// readOnlyTree reports whether path is the tree that the command works in, or lies in it. Callers
+// ask this about paths that are not writable: such a tree gets no layer, because the command's
+// writes would seem to succeed and then be lost.
 func (b *homeLayer) readOnlyTree(path string) bool {
 	return under(path, b.r.WorkingDir.Real) || b.r.Restricted.Real != "" && under(path, b.r.Restricted.Real)
 }
 
-// ends says what becomes of what the agent writes in its home.
+// ends says what happens at the end to files that the agent wrote in its home.
 func (b *homeLayer) ends() string {
 	text := "what the agent writes in its home"
 	var own []string
@@ -97,8 +98,8 @@ func (b *homeLayer) ends() string {
 	return text + " is its own copy and ends with it"
 }
 
-// homeCopies are the agent's files directly in its home: it gets copies, since
-// nothing can be renamed onto a file that is bound in.
+// homeCopies lists the agent's files directly in its home. It gets copies of them, since no file
+// can be renamed onto a bound file.
 func (b *homeLayer) homeCopies(home string) {
 	for i := range b.r.Read {
 		p := &b.r.Read[i]
@@ -114,7 +115,7 @@ func (b *homeLayer) isCopied(path string) bool {
 	return slices.ContainsFunc(b.copies, func(c item) bool { return c.source == path })
 }
 
-// writeCopies puts the copies into the private home.
+// writeCopies puts the copies of the agent's files into the private home.
 func (b *homeLayer) writeCopies() {
 	if len(b.copies) == 0 || b.home != homePrivate {
 		return
@@ -125,10 +126,10 @@ func (b *homeLayer) writeCopies() {
 	}
 }
 
-// placeHome gives an empty root a private home, before anything in it is shown.
+// placeHome makes a private home in an empty root, before any of its contents are shown.
 func (b *homeLayer) placeHome() {
 	home := b.h.Home
-	if b.home == homePrivate { // what the agent has of its own lies there without links
+	if b.home == homePrivate { // the agent's own files lie there by their path without links
 		home = b.h.HomeReal
 	}
 	if home == "" || home == "/" || b.inView(home) || b.covered(home) {
@@ -141,11 +142,11 @@ func (b *homeLayer) placeHome() {
 	}
 }
 
-// placeOwn binds in what the agent reads where a private directory covers it.
+// placeOwn binds in the paths that the agent reads where a private directory covers them.
 func (b *builder) placeOwn() {
 	b.closeRuns()
 	if b.home == homeOverlay || b.r.Learn {
-		for _, dir := range [...]string{b.r.WorkingDir.Real, b.r.Restricted.Real} { // that is told by an error, and not by a copy
+		for _, dir := range [...]string{b.r.WorkingDir.Real, b.r.Restricted.Real} { // a write there must fail with an error, not go to a copy
 			if dir != "" && !b.inWritable(dir) && !b.isHidden(dir) {
 				b.closeInLayer(dir, b.modeField(), "it may only be read")
 			}
@@ -156,8 +157,8 @@ func (b *builder) placeOwn() {
 	}
 }
 
-// closeRuns makes read-only the directories of the layer that may be executed from: what the
-// document lets be written there it knows, and that is mounted over them later.
+// closeRuns makes read-only those directories of the home's layer that commands.allow names. Paths
+// in them that the document lets the command write are mounted over them later.
 func (b *builder) closeRuns() {
 	for _, e := range b.programs.runs {
 		if e.Kind != Dir {
@@ -175,7 +176,7 @@ func (b *builder) closeRuns() {
 	}
 }
 
-// closeInLayer makes a directory of the layer read-only, with all that is mounted in it by now.
+// closeInLayer makes a directory of the layer read-only, with everything mounted in it so far.
 func (b *homeLayer) closeInLayer(dir string, f spec.Field, why string) bool {
 	if g := b.view.At(dir); g.Access != view.Write || !g.Copied {
 		return false
@@ -184,8 +185,8 @@ func (b *homeLayer) closeInLayer(dir string, f spec.Field, why string) bool {
 	return true
 }
 
-// ownReads are the paths that the agent reads and that a private directory of the
-// host's root covers, but for what lies in another.
+// ownReads returns the paths that the agent reads and that a private directory of the host's root
+// covers. A path that lies in another of them is left out.
 func (b *homeLayer) ownReads() (paths []spec.Path) {
 	if b.prefix != "" || len(b.r.Own) == 0 {
 		return nil
@@ -206,8 +207,8 @@ func (b *homeLayer) ownReads() (paths []spec.Path) {
 	})
 }
 
-// pinOwn keeps the directories on the way to one of the agent's own, in a private
-// home, from being renamed: what is written there is told by its path.
+// pinOwn keeps the directories that lead to a file of the agent's own in a private home from being
+// renamed: the record names written files by path.
 func (b *homeLayer) pinOwn(w *item) {
 	if b.home != homePrivate || w.field != FieldAgent {
 		return
@@ -221,7 +222,7 @@ func (b *homeLayer) pinOwn(w *item) {
 	}
 }
 
-// homeBy is what holds the home's line.
+// homeBy returns the mechanism that the home's line in the record names.
 func (b *homeLayer) homeBy() string {
 	if b.home == homeOverlay {
 		return "overlay"
@@ -229,8 +230,8 @@ func (b *homeLayer) homeBy() string {
 	return "mount namespace"
 }
 
-// nestedHome is the line of an agent inside another sandbox: its home is what
-// the outer one made of it.
+// nestedHome writes the Enforcement of an agent's home inside another sandbox: the outer sandbox
+// has decided how the home shows.
 func (b *fieldLines) nestedHome() {
 	if !b.r.HomeLayer {
 		return

@@ -9,19 +9,19 @@ import (
 	"sbx/spec"
 )
 
-// logsABI is the first whose refusals can be logged after an exec (Linux 6.15).
+// logsABI is the first Landlock ABI whose denials can be logged after an exec (Linux 6.15).
 const logsABI = 7
 
-// device is what may be done with a device node.
+// device are the rights on a device node.
 const device = landlock.ReadFile | landlock.WriteFile | landlock.ReadDir | landlock.IoctlDev
 
-// private is what may be done in a directory of the sandbox's own.
+// private are the rights in a directory of the sandbox's own.
 const private = landlock.FSAll &^ (landlock.MakeChar | landlock.MakeBlock)
 
-// landlock writes the ruleset: with mounts a second wall behind them, without
-// them the only one. The scopes shut abstract sockets and signals to processes
-// outside. The ruleset is downgraded to what the kernel has, and what a rung
-// without namespaces loses by that is said.
+// landlock writes the ruleset. It repeats what the mounts enforce; without mounts it is the only
+// enforcement. The scopes deny connections to abstract sockets outside and signals to processes
+// outside. The ruleset is downgraded to the host's ABI. The Enforcement says what a fallback level
+// without namespaces loses by that.
 func (b *rules) landlock() {
 	if b.h.LandlockABI == 0 {
 		b.noScopes("no Landlock: " + b.h.LandlockWhy)
@@ -39,15 +39,14 @@ func (b *rules) landlock() {
 	b.restrict(r)
 }
 
-// apart has Landlock keep the command from processes that are none of its own, and
-// nothing else.
+// apart lets Landlock separate the command from processes outside, and enforce nothing else.
 func (b *rules) apart() {
 	r := landlock.Ruleset{Scope: landlock.ScopeAll}
 	b.movable(&r)
 	b.restrict(r)
 }
 
-// restrict downgrades a ruleset to what the kernel has.
+// restrict puts a ruleset into the Plan, downgraded to the host's ABI.
 func (b *rules) restrict(r landlock.Ruleset) {
 	var lost []landlock.Lost
 	b.plan.Landlock, lost = r.Downgrade(b.h.LandlockABI)
@@ -56,11 +55,11 @@ func (b *rules) restrict(r landlock.Ruleset) {
 	b.plan.LandlockLogs = b.h.AuditReader && b.h.LandlockABI >= logsABI && b.req.Describe != DescribeNone
 }
 
-// fileRights are the rights on files that a sandbox takes away.
+// fileRights are the rights on files that a sandbox restricts.
 const fileRights = landlock.FSAll &^ landlock.ResolveUnix
 
-// lostRights is what the loss of a right means: what stays open, and what holds it
-// all the same where there are mounts.
+// lostRights says for a right that the host's ABI lacks which operation stays open, and what denies
+// that operation anyway if there are mounts.
 var lostRights = map[string]struct{ open, held string }{
 	"fs.refer":                   {"moving files from directory to directory", ""},
 	"fs.truncate":                {"truncate", "read-only mounts hold what it would"},
@@ -69,8 +68,8 @@ var lostRights = map[string]struct{ open, held string }{
 	"scope.signal":               {"signals", ""},
 }
 
-// lost says on the lines what Landlock lost to the kernel's age. Rights without
-// mounts are told by bare, in oldLandlock's words.
+// lost writes into the Enforcement which rights the host's ABI lacks. Without mounts, bare reports
+// the rights on files, as oldLandlock lists them.
 func (b *rules) lost(lost []landlock.Lost) {
 	field := fieldAllow
 	if b.restricted() {
@@ -100,7 +99,7 @@ func (b *rules) lost(lost []landlock.Lost) {
 	}
 }
 
-// oldLandlock names what the host's Landlock cannot do on top.
+// oldLandlock lists what the host's Landlock ABI cannot restrict.
 func (b *draft) oldLandlock() (text string) {
 	if b.h.LandlockABI == 0 {
 		return "; no Landlock either: " + b.h.LandlockWhy
@@ -112,7 +111,7 @@ func (b *draft) oldLandlock() (text string) {
 	return text
 }
 
-// noScopes says what stays open without Landlock's scopes.
+// noScopes reports what stays open without Landlock's scopes.
 func (b *rules) noScopes(why string) {
 	switch {
 	case b.plan.Base == BaseHost:
@@ -124,8 +123,9 @@ func (b *rules) noScopes(why string) {
 	}
 }
 
-// fileRules allows at each place of the View what it says. Landlock cannot deny under
-// what it allows: that is left to the mounts, and with them all may be read.
+// fileRules adds a rule for each place of the View. Landlock cannot deny access under a directory
+// that it allows. With mounts, Landlock therefore allows reading everywhere and leaves the rest to
+// the mounts.
 func (b *rules) fileRules(r *landlock.Ruleset) {
 	if b.plan.Base != BaseHost {
 		r.Rules = append(r.Rules, landlock.Rule{Path: "/", Allow: landlock.FSReadExec, Why: "what is in view may be read"},
@@ -136,7 +136,7 @@ func (b *rules) fileRules(r *landlock.Ruleset) {
 		rights, why := landlock.FSAll, "writable"
 		switch {
 		case g.Access < view.Read || b.plan.Base != BaseHost && (g.Access == view.Read || g.File && b.h.OwnKernel(g.Source)):
-			continue // hidden, or allowed with the directory that it lies in
+			continue // hidden, or allowed with the directory above
 		case path == "/proc" && g.Access == view.Read:
 			rights, why = landlock.FSRead, "the host's"
 		case path == "/proc":
@@ -152,9 +152,9 @@ func (b *rules) fileRules(r *landlock.Ruleset) {
 	}
 }
 
-// streamRules lets a standard stream be opened again, as /dev/stdout and the like are,
-// for what the caller has it open for. The file is reached by the mount that the caller
-// opened it on: no other mount shows it for that.
+// streamRules lets the command open a standard stream again, as through /dev/stdout, with the
+// access mode that the caller opened it with. The rule names /proc/self/fd, because only that leads
+// to the file on the mount where the caller opened it.
 func (b *rules) streamRules(r *landlock.Ruleset) {
 	for _, s := range b.h.Streams {
 		rights := landlock.IoctlDev
@@ -168,14 +168,15 @@ func (b *rules) streamRules(r *landlock.Ruleset) {
 	}
 }
 
-// movable lets files be moved from directory to directory, which a domain that is about files
-// shuts in each of its layers, be a layer about none.
+// movable lets files be moved between directories. Every layer of Landlock that restricts files
+// denies such moves unless a rule allows them, even in a ruleset that restricts nothing else about
+// files.
 func (b *rules) movable(r *landlock.Ruleset) {
 	r.FS = landlock.Refer
 	r.Rules = append(r.Rules, landlock.Rule{Path: "/", Allow: landlock.Refer, Why: "files may be moved"})
 }
 
-// executeRules leaves the right to execute to what commands.allow names.
+// executeRules allows only the programs of commands.allow to be executed.
 func (b *rules) executeRules(r *landlock.Ruleset) {
 	if r.FS == 0 {
 		b.movable(r)

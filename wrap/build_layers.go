@@ -8,9 +8,9 @@ import (
 	"sbx/spec"
 )
 
-// learned are the directories over which a writable overlay lies because what the
-// command writes there is to be learned: what is written outside of the writable trees
-// is the sandbox's own copy. Of a directory of which but a part is in view it is the part.
+// learned returns the directories to cover with a writable overlay, for a run that learns what the
+// command writes: outside of the writable trees it writes to a copy of the sandbox's own. If only
+// parts of a directory are in view, these parts are covered.
 func (b *homeLayer) learned() (dirs []string) {
 	if !b.r.Learn || b.h.Overlay.State == No || b.h.Layer.State == No {
 		return nil
@@ -33,10 +33,10 @@ func (b *homeLayer) learned() (dirs []string) {
 	return dirs
 }
 
-// shownLayers is how many directories without a layer its line names.
+// shownLayers is the greatest number of directories without a layer that the record names.
 const shownLayers = 3
 
-// layerFaults says where there is no such layer: writes are denied there, as in any run.
+// layerFaults reports directories without such a layer. Writes there are denied, as in any run.
 func (b *draft) layerFaults() {
 	switch {
 	case b.plan.Base == BaseHost && b.h.Parent != nil:
@@ -65,7 +65,7 @@ func (b *draft) layerFaults() {
 	}
 }
 
-// layer is what was found of a directory over which a layer may lie.
+// layer returns what Probe found about a directory that may get a layer.
 func (h *Host) layer(dir string) Layer {
 	if i := slices.IndexFunc(h.Layers, func(l Layer) bool { return l.Dir == dir }); i >= 0 {
 		return h.Layers[i]
@@ -73,12 +73,12 @@ func (h *Host) layer(dir string) Layer {
 	return Layer{Mode: 0o755}
 }
 
-// rebuilds reports whether a cover is the agent's home that is put together from binds.
+// rebuilds reports whether a cover is the agent's home, rebuilt from binds.
 func (b *covering) rebuilds(c *cover) bool {
 	return c.layer && !c.learned && b.home == homeRebuilt
 }
 
-// layerField is the record's line of what a layer is for.
+// layerField returns the field of the record's line for a layer.
 func (c *cover) layerField() spec.Field {
 	if c.learned {
 		return FieldLayer
@@ -86,7 +86,7 @@ func (c *cover) layerField() spec.Field {
 	return FieldHome
 }
 
-// Secrets are the paths inside at which a default secret is hidden.
+// Secrets lists the paths inside at which a default secret is hidden.
 func (p *Plan) Secrets() (hidden []string) {
 	for _, path := range p.View.Places() {
 		if g := p.View.At(path); g.Access < view.Read && g.Because.Field == string(FieldSecrets) {
@@ -96,12 +96,12 @@ func (p *Plan) Secrets() (hidden []string) {
 	return hidden
 }
 
-// Written is a directory of the host over which an overlay lies: Upper is the layer that
-// is written, Hides the one by which names are hidden, both relative to the tmpfs of
-// SlotScratch.
+// Written is a directory of the host that an overlay covers. Upper is the layer to which the
+// command writes, Hides the layer that hides names; both are relative to the tmpfs of SlotScratch.
 type Written struct{ Dir, Upper, Hides string }
 
-// Written lists the layers of a Plan, but for an agent's home, which is one in every run.
+// Written lists the layers of a Plan for learning. An agent's home is not listed: it is a layer in
+// every run.
 func (p *Plan) Written() (all []Written) {
 	for i := range p.items {
 		if c := p.items[i].cover; c != nil && c.learned {

@@ -10,7 +10,7 @@ import (
 	"sbx/spec"
 )
 
-// limits decides how each limit is held here.
+// limits decides what enforces each limit on this host.
 func (b *limiter) limits() {
 	l := &b.r.Spec.Limits.Value
 	b.heldBy = heldBy{}
@@ -40,8 +40,8 @@ func (b *limiter) limits() {
 	b.accounting()
 }
 
-// exposed weakens what the supervisor alone holds where a process of the command's sees
-// the supervisor and may signal it.
+// exposed reports the limits that only the supervisor enforces as degraded if the command's
+// processes can see the supervisor and signal it.
 func (b *limiter) exposed() {
 	if b.plan.Has(PidNS) || b.plan.Landlock.Scope&landlock.Signal != 0 {
 		return
@@ -97,8 +97,8 @@ func (b *limiter) memory(bytes spec.Bytes) {
 	b.fault(f, Degraded, why+"; the supervisor checks the processes' memory four times a second and ends the largest process above the limit, so a quick one can exceed it for a moment; memory in tmpfs and in the buffers of sockets is not counted")
 }
 
-// socketsApart is what version 1 does with the buffers of sockets. It lets every
-// connection have a first packet, of 64 KiB at most, however many there are.
+// socketsApart explains how version 1 counts the buffers of sockets. It grants every connection a
+// first packet of up to 64 KiB, however many connections there are.
 const socketsApart = "version 1 counts the buffers of sockets apart: a sixteenth of the limit is for them, and each end of a connection may have 64 KiB beyond it"
 
 func (b *limiter) cpus(cpus float64) {
@@ -124,9 +124,8 @@ func (b *limiter) cpus(cpus float64) {
 	b.fault(f, Observed, why+"; usage has the time that was used")
 }
 
-// pids prefers a group, which tells how often it refused. The count of the
-// user namespace's own holds as well, for who is not root, whom the kernel
-// exempts (setrlimit(2), RLIMIT_NPROC).
+// pids prefers a control group, which counts its own denials. The user namespace's own process
+// limit works too, except for root, whom the kernel exempts (setrlimit(2), RLIMIT_NPROC).
 func (b *limiter) pids(n int) {
 	const f = "limits.pids"
 	if b.heldOutside(f, func(p *Parent) bool { return p.PIDs > 0 && p.PIDs <= int64(n) }) {
@@ -151,7 +150,7 @@ func (b *limiter) pids(n int) {
 		case b.h.Kernel.Less(Version{5, 14}):
 			why += "; RLIMIT_NPROC counts all of the user's processes before Linux 5.14"
 		default:
-			b.plan.Limits.Procs = uint64(n) + 1 // pid 1 is counted, too
+			b.plan.Limits.Procs = uint64(n) + 1 // pid 1 counts, too
 			b.heldBy[f] = "RLIMIT_NPROC of the user namespace"
 			return
 		}
@@ -159,8 +158,9 @@ func (b *limiter) pids(n int) {
 	b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "cap processes at " + strconv.Itoa(n), Why: why, Help: help}, Unavailable)
 }
 
-// heldOutside reports whether an outer sandbox holds a limit. One that it only watches
-// is not held anew where nobody inside asks of one that mounts nothing.
+// heldOutside reports whether an outer sandbox enforces a limit. If an outer sandbox without mounts
+// only watches the limit, and no document inside sets it, the limit is reported as degraded instead
+// of enforced again.
 func (b *limiter) heldOutside(f spec.Field, holds func(*Parent) bool) bool {
 	p := cmp.Or(b.h.Parent, b.h.FreeParent)
 	switch {
@@ -176,7 +176,7 @@ func (b *limiter) heldOutside(f spec.Field, holds func(*Parent) bool) bool {
 	return true
 }
 
-// outer says why an outer sandbox does not hold a limit of this one.
+// outer says why an outer sandbox does not enforce a limit of this one.
 func outer(f spec.Field, has bool, what string) (why, help string) {
 	why = "the outer sandbox holds no " + string(f)
 	if has {
@@ -186,7 +186,7 @@ func outer(f spec.Field, has bool, what string) (why, help string) {
 		"ask for no less than the outer sandbox holds, set it in the outer spec, or list \"" + string(f) + "\" in best_effort"
 }
 
-// noGroup says why no control group can be made, and how one can be had.
+// noGroup says why no control group can be made, and how the caller could get one.
 func (b *limiter) noGroup(f spec.Field, c Controller) (why, help string) {
 	why = b.h.Groups[c].Why
 	if why == "" {
@@ -195,8 +195,8 @@ func (b *limiter) noGroup(f spec.Field, c Controller) (why, help string) {
 	return why, GroupHelp(b.h.UID, c, b.h.Groups[c].Version) + ", or list \"" + string(f) + "\" in best_effort"
 }
 
-// GroupHelp tells who called how to get a control group with controller c, where
-// the host has that on a version of control groups, 0 for none.
+// GroupHelp says how the caller can get a control group with controller c. version is the version
+// of control groups that has c on the host, 0 for none.
 func GroupHelp(uid int, c Controller, version int) string {
 	switch {
 	case uid == 0:
@@ -209,8 +209,8 @@ func GroupHelp(uid int, c Controller, version int) string {
 
 const groupTop = "/sys/fs/cgroup"
 
-// group puts a controller's settings into the group that is made where this
-// host lets it be.
+// group adds a controller's settings to the group that sbx makes in the directory found on this
+// host.
 func (b *limiter) group(f spec.Field, c Controller, set []Setting) {
 	h := &b.h.Groups[c]
 	b.heldBy[f] = c.String() + " cgroup, v" + strconv.Itoa(h.Version)
@@ -239,8 +239,8 @@ func (b *limiter) groupIn(h *GroupHost) *Group {
 	return &(*groups)[at]
 }
 
-// accounting adds v1's own controller that counts processor time; v2 counts it
-// in every group.
+// accounting adds the controller of version 1 that counts processor time. In version 2 every group
+// counts it.
 func (b *limiter) accounting() {
 	h := &b.h.Groups[CPUAcct]
 	if len(b.plan.Limits.Groups) == 0 || h.State != Yes {
@@ -251,7 +251,8 @@ func (b *limiter) accounting() {
 	g.Controllers = append(g.Controllers, CPUAcct)
 }
 
-// tmpfsSize bounds each tmpfs by the tree's memory; 0 is half of the machine's.
+// tmpfsSize returns the size limit of each tmpfs, from limits.memory; 0 means the kernel's default,
+// half of the machine's memory.
 func (b *draft) tmpfsSize() int64 {
 	if l := b.r.Spec.Limits.Value.Memory; l.Set {
 		return max(int64(l.Value), minTmpfs)
@@ -259,11 +260,11 @@ func (b *draft) tmpfsSize() int64 {
 	return 0
 }
 
-// minTmpfs is what the sandbox's own files in a tmpfs need.
+// minTmpfs is the size that the sandbox's own files in a tmpfs need.
 const minTmpfs = 1 << 20
 
-// keepInGroups makes the host's control groups read-only for a caller who may
-// write them, where nothing else has: who can write them can leave its own.
+// keepInGroups makes the host's control groups read-only if nothing else does: a command that can
+// write them can leave its own group.
 func (b *layers) keepInGroups() {
 	if len(b.plan.Limits.Groups) == 0 || b.restricted() || b.h.Kind("/sys") != Dir {
 		return
@@ -271,12 +272,12 @@ func (b *layers) keepInGroups() {
 	b.add(item{path: "/sys", source: "/sys", kind: Dir, mode: ModeRO, field: "limits"})
 }
 
-// tellLimits warns of the limits that hold less than was asked, where the documents let
-// that be: without a limit a command ends by none.
+// tellLimits warns about limits that are not fully enforced, if the documents accept that: a
+// command without a limit may never end.
 func (b *draft) tellLimits() {
 	for i := range b.plan.Enforcement {
 		if e := &b.plan.Enforcement[i]; e.Field.In("limits") && e.Status != Enforced && b.r.AllowsLess(e.Field) {
-			why, _, _ := strings.Cut(e.Reason, "; ") // the record has all of it
+			why, _, _ := strings.Cut(e.Reason, "; ") // the record has the whole reason
 			b.plan.Warnings = append(b.plan.Warnings, spec.Warning{Field: e.Field, On: b.r.At(e.Field), Text: string(e.Field) + " is " + e.Status.String() + ": " + why})
 		}
 	}

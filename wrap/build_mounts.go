@@ -2,16 +2,15 @@ package wrap
 
 import "sbx/spec"
 
-// mounts lays what the sandbox's tree is of, layer over layer, and has the operations
-// made that put it there.
+// mounts lists the items of the sandbox's tree in order, and then makes the mount operations from
+// them.
 //
-// The order is the meaning. Clones of what will be writable or lies under a
-// directory that is about to be covered are taken first, while the host's tree is
-// still as it was; then everything becomes read-only at one stroke (or an
-// empty root is begun); then layer over layer is put on: what is hidden by
-// name, private directories, /dev and /proc, writable trees with what is protected
-// in them, the spec's mounts, and last what is hidden: hide beats mounts,
-// mounts beat write, write beats read.
+// The order decides what shows. First mounts takes clones of everything that will be writable or
+// lies under a directory that will be covered, while the host's tree is still unchanged. Then one
+// operation makes everything read-only, or an empty root is begun. Then follow, each over the ones
+// before: covers that hide names, private directories, /dev and /proc, writable trees with their
+// protected names, the spec's mounts, and last everything hidden by masks. So hide beats mounts,
+// mounts beat write, and write beats read.
 func (b *builder) mounts() {
 	p := &b.plan
 	p.Base = BasePlace
@@ -63,7 +62,7 @@ func (b *builder) mounts() {
 	b.mount()
 }
 
-// readsRoot reports whether filesystem.read names the root, and so all of it.
+// readsRoot reports whether filesystem.read names the root directory.
 func (b *builder) readsRoot() bool {
 	for _, p := range b.r.Read {
 		if p.Real == "/" {
@@ -73,8 +72,8 @@ func (b *builder) readsRoot() bool {
 	return false
 }
 
-// addsToRoot reports whether a mount's target is a new name in the root directory,
-// which only a root of the sandbox's own can have.
+// addsToRoot reports whether the target of a mount is a new name in the root directory, which only
+// a root of the sandbox's own can have.
 func (b *builder) addsToRoot() bool {
 	if b.h.listing("/") == nil {
 		return false
@@ -87,15 +86,15 @@ func (b *builder) addsToRoot() bool {
 	return false
 }
 
-// stage is a directory of the host that no source lies under, over which the
-// new root is put together.
+// stage returns the directory of the host over which the new root is put together; no source of an
+// item lies in it.
 func (b *builder) stage() string {
 	for _, dir := range []string{"/tmp", "/run", "/mnt", "/srv", "/var"} {
 		if !b.whole && b.h.Kind(dir) == Dir && !b.isSource(dir) {
 			return dir
 		}
 	}
-	return "/proc" // never a source: the sandbox has a new one
+	return "/proc" // never a source: the sandbox has a /proc of its own
 }
 
 func (b *builder) isSource(dir string) bool {

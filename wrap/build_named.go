@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// maxListed bounds the programs that a record's line lists.
+// maxListed is the greatest number of programs that the record lists.
 const maxListed = 16
 
-// namedPrograms tells which files are read-only because settings name them, and
-// whether all of those were looked for.
+// namedPrograms reports which files are read-only because settings name them as programs, and
+// whether the search for such files was complete.
 func (b *guards) namedPrograms() {
 	var list []string
 	more := 0

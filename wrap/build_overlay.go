@@ -2,11 +2,11 @@ package wrap
 
 import "slices"
 
-// overlay covers a directory with an overlay of itself.
+// overlay covers a directory with an overlay of that directory.
 func (b *covering) overlay(c *cover) {
 	c.perm = 0o755
 	if list := b.h.listing(c.dir); list != nil {
-		c.perm = list.Mode // what the overlay's top shows of itself is its first layer's
+		c.perm = list.Mode // an overlay shows the attributes of its top layer's root
 	}
 	for _, name := range c.hide {
 		c.add(Entry{Name: parent(name), Kind: Dir})
@@ -26,7 +26,7 @@ func (b *covering) overlay(c *cover) {
 	}
 }
 
-// add makes a mount point among the parts of a cover, and the directories on the way to it.
+// add adds a mount point to the parts of a cover, and the directories that lead to it.
 func (c *cover) add(e Entry) {
 	for i := 1; i <= len(e.Name); i++ {
 		if i < len(e.Name) && e.Name[i] != '/' || i == len(e.Name) && e.Kind != Dir {
@@ -41,8 +41,7 @@ func (c *cover) add(e Entry) {
 	}
 }
 
-// rebuild covers a directory with a private one into which all but the hidden
-// names are bound.
+// rebuild covers a directory with a private one and binds every name into it that is not hidden.
 func (b *covering) rebuild(c *cover, list *Listing) {
 	c.rebuilt, c.perm, c.mode = true, list.Mode|0o700, b.baseMode()
 	c.parts = make([]item, 0, 2*len(list.Entries))
@@ -84,10 +83,10 @@ func (b *covering) rebuild(c *cover, list *Listing) {
 	}
 }
 
-// bindsOver is what is bound over an overlay again: the mounts under it, and the
-// repositories around a writable tree, since git looks no further up than the file
-// system goes and an overlay is one of its own. A repository in which the overlay
-// hides or makes something stays its part.
+// bindsOver returns what must be bound over an overlay again: the mounts under the directory, and
+// repositories around a writable tree. Git searches upwards for a repository only within one file
+// system, and an overlay is a file system of its own. A repository in which the overlay hides or
+// makes a name is not bound again.
 func (b *covering) bindsOver(c *cover) []string {
 	subs := b.submounts(c.dir)
 	for _, top := range slices.Backward(b.h.Around) {
@@ -100,13 +99,13 @@ func (b *covering) bindsOver(c *cover) []string {
 	return subs
 }
 
-// touches reports whether something is hidden or made in dir, or above it.
+// touches reports whether the cover hides or makes a name in dir, or above it.
 func (c *cover) touches(dir string) bool {
 	near := func(name string) bool { return under(c.dir+name, dir) || under(dir, c.dir+name) }
 	return slices.ContainsFunc(c.hide, near) || slices.ContainsFunc(c.make, func(e Entry) bool { return near(e.Name) })
 }
 
-// submounts are the topmost mount points under dir.
+// submounts returns the topmost mount points under dir.
 func (b *covering) submounts(dir string) []string {
 	var subs []string
 next:

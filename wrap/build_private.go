@@ -6,8 +6,8 @@ import (
 	"sbx/spec"
 )
 
-// The parts of the one scratch tmpfs. All private directories are parts of it: a
-// bind of a directory costs a third of what a tmpfs of its own does.
+// These are the parts of the one scratch tmpfs. Every private directory is a bind of a part: a bind
+// costs a third of a tmpfs.
 const (
 	partTmp    = "/tmp"
 	partVarTmp = "/vartmp"
@@ -16,20 +16,20 @@ const (
 	partHome   = "/home"
 	partWork   = "/work"
 	partRoot   = "/root"
-	partEmpty  = "/empty" // an empty directory, laid over what is hidden
-	partNone   = "/none"  // an empty file, the same
+	partEmpty  = "/empty" // an empty directory, laid over hidden directories
+	partNone   = "/none"  // an empty file, laid over hidden files
 )
 
-// The slots of the two masks, beyond what hold hands out.
+// These slots hold the two masks; hold never returns them.
 const (
 	SlotEmpty = maxHeld + 1 // the directory
 	slotNone  = maxHeld + 2
 )
 
-// SlotScratch is the scratch tmpfs, which the supervisor gets to look at the layers in it.
+// SlotScratch holds the scratch tmpfs. The supervisor gets its descriptor to read the layers in it.
 const SlotScratch = maxHeld + 3
 
-// privates lists the directories that the sandbox has its own of.
+// privates lists the directories that are the sandbox's own.
 func (b *places) privates() {
 	if b.r.Private || b.r.Visible {
 		for _, dir := range []string{"/tmp", "/var/tmp", "/run"} {
@@ -38,8 +38,9 @@ func (b *places) privates() {
 			}
 		}
 	}
-	// A hidden directory in which something is opened, and sbx's own state: an sbx
-	// inside has a place for its record, and sees none of the records outside.
+	// Hidden directories in which the spec opens something become private directories. So does
+	// sbx's state directory: an sbx inside can write its record there, and does not see the records
+	// outside.
 	hidden := slices.Clone(b.h.Removable)
 	for _, s := range b.h.Secrets {
 		if s.Kind == Dir {
@@ -56,12 +57,12 @@ func (b *places) privates() {
 	}
 }
 
-// openSecrets puts, where a secret directory shows in which something is opened, a
-// private directory in its place, and that in it.
+// openSecrets replaces each visible secret directory in which the spec opens something by a private
+// directory, and shows the opened paths in it.
 func (b *layers) openSecrets() {
 	for _, dir := range b.opened {
 		if b.opensAt[dir] == 0 || b.view.At(dir).Source != dir {
-			continue // a private directory from the start, or not in view
+			continue // private from the start, or not in view
 		}
 		var opened []item
 		outside := b.outside()
@@ -83,13 +84,13 @@ func (b *layers) openSecrets() {
 	}
 }
 
-// planted reports whether a path leads where it does by a link that a command of
-// an earlier run may have left, the agent's own and git's directories counted.
+// planted reports whether path leads through a link that a command of an earlier run may have left,
+// also in the agent's own directories and in git directories.
 func (b *places) planted(p spec.Path) bool {
 	return b.r.Planted(&p) || slices.ContainsFunc(p.Links, func(l spec.Link) bool { return b.inWritable(l.Path) })
 }
 
-// part is the scratch directory that stands for a private directory, and its mode.
+// part returns the scratch directory for a private directory, and its mode.
 func (b *layers) part(dir string) (string, uint32) {
 	switch dir {
 	case "/tmp":
@@ -102,8 +103,8 @@ func (b *layers) part(dir string) (string, uint32) {
 	return "/secret" + itoa(slices.Index(b.opened, dir)), 0o700
 }
 
-// scratchAt is where the scratch tmpfs is mounted. In place it is a directory that
-// the sandbox has its own of, which covers it in the end.
+// scratchAt returns the directory on which the scratch tmpfs is mounted. If the host's root stays
+// in place, this is a directory that a private one covers in the end.
 func (b *layers) scratchAt() string {
 	if b.prefix != "" {
 		return b.plan.Root
@@ -113,10 +114,10 @@ func (b *layers) scratchAt() string {
 			return dir
 		}
 	}
-	return "/proc" // which the sandbox's own covers
+	return "/proc" // the sandbox's own /proc will cover it
 }
 
-// scratch is the tmpfs that the sandbox's own directories are parts of.
+// scratch mounts the scratch tmpfs, whose parts become the private directories.
 func (b *layers) scratch() {
 	for _, dir := range b.opened {
 		if !slices.Contains(b.private, dir) {
@@ -126,8 +127,9 @@ func (b *layers) scratch() {
 	b.add(item{how: itemScratch})
 }
 
-// placeParts puts the private directories in place; in place of the host's /tmp
-// last, which hides the scratch directory's other parts.
+// placeParts puts the private directories in place. If the host's root stays in place, the
+// directory on which the scratch tmpfs is mounted comes last, because its private directory hides
+// the tmpfs's other parts.
 func (b *layers) placeParts() {
 	place := func(target, part string, perm uint32) {
 		b.folder(target, 0o755)
@@ -150,14 +152,14 @@ func (b *layers) placeParts() {
 	}
 }
 
-// proc mounts the pid namespace's own /proc. All but the processes' directories is
-// read-only and the worst is masked: sysctl files ask for uid 0, not for a
-// capability, and kernel.core_pattern is root code outside every namespace
-// (proc(5)). A caller that is not uid 0 cannot write them anyway.
+// proc mounts the pid namespace's own /proc. Everything in it but the processes' directories
+// becomes read-only, and the most dangerous files are masked: sysctl files check for uid 0, not for
+// a capability, and kernel.core_pattern runs a program as root outside of every namespace
+// (proc(5)). A caller who is not uid 0 cannot write most of these files anyway.
 func (b *layers) proc() {
 	b.folder("/proc", 0o555)
 	b.add(item{how: itemProc, path: "/proc", field: FieldProcesses})
-	if b.h.UID != 0 { // but for what everybody may, as ns_last_pid
+	if b.h.UID != 0 { // except those that everybody may write, like ns_last_pid
 		b.closePart("/proc/sys", true, FieldProcesses, "")
 		b.keepInGroups()
 		return
@@ -165,7 +167,7 @@ func (b *layers) proc() {
 	if !b.restricted() && b.h.Kind("/sys") == Dir {
 		b.add(item{path: "/sys", source: "/sys", kind: Dir, mode: ModeRO, field: FieldProcesses})
 	}
-	// Pid 1 shares the supervisor's memory, and with it some of what these set.
+	// Pid 1 shares the supervisor's memory, and some of its files change what belongs to both.
 	b.closePart("/proc/1", true, FieldProcesses, "")
 	for _, name := range b.h.ProcRO {
 		b.closePart("/proc/"+name, true, FieldProcesses, "")

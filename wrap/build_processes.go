@@ -1,10 +1,10 @@
 package wrap
 
-// processes bounds them where the spec does not.
+// processes limits the number of processes where the spec does not.
 func (b *limiter) processes() {
 	n := b.h.MostProcesses()
 	switch {
-	case n == 0 || b.h.Parent != nil: // not known, or bounded by the outer sandbox's
+	case n == 0 || b.h.Parent != nil: // the limit is not known, or the outer sandbox has one
 	case b.plan.Processes != 0:
 		b.bounded = ", pid_max"
 	case b.h.UID == 0 && b.h.Groups[PIDs].State == Yes:
@@ -18,7 +18,7 @@ func (b *limiter) processes() {
 		no, _ := b.noGroup(FieldProcesses, PIDs)
 		b.fault(FieldProcesses, Enforced, "how many there are is not bounded: "+why+", and "+no)
 	default:
-		if !b.plan.Has(UserNS) || b.h.Kernel.Less(Version{5, 14}) { // all of the user's are counted
+		if !b.plan.Has(UserNS) || b.h.Kernel.Less(Version{5, 14}) { // the kernel counts all of the user's processes
 			n += b.h.Running
 		}
 		b.plan.Limits.Procs = n

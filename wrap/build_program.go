@@ -6,11 +6,11 @@ import (
 	"sbx/spec"
 )
 
-// program makes sure that what the command needs to start is in view: to be
-// told which line to add is worth more than the shell's "not found".
+// program makes sure that the files which the command needs to start are in view: the refusal names
+// the line to add, which helps more than the shell's "not found".
 func (b *programs) program() {
 	p := &b.req.Program
-	if b.plan.Base == BaseHost || p.Real == "" { // not known: another tool looks for it
+	if b.plan.Base == BaseHost || p.Real == "" { // not known: another tool looks for the program
 		return
 	}
 	var lacking []string
@@ -26,13 +26,13 @@ func (b *programs) program() {
 	}
 	for _, path := range lacking {
 		if slices.Contains(b.denied, path) {
-			continue // said already
+			continue // commands.deny has reported it already
 		}
 		b.problems = append(b.problems, b.outOfView(path))
 	}
 }
 
-// isLink reports whether path is a link of @system, as /bin is on most hosts.
+// isLink reports whether path lies under a link of @system, as /bin is on most hosts.
 func (b *programs) isLink(path string) bool {
 	return slices.ContainsFunc(b.h.System, func(s Found) bool { return s.Target != "" && under(path, s.Path) })
 }
@@ -58,9 +58,8 @@ func (b *programs) outOfView(path string) *spec.Problem {
 	return p
 }
 
-// HeldMode is the access mode that really holds under the plan, for the record's
-// access_mode: never what was merely asked. It is unset where nothing was
-// constrained, or where what was asked could not be held.
+// HeldMode returns the access mode that the plan really enforces, for the record's access_mode. It
+// is unset if the spec requests none, or if the requested one cannot be enforced.
 func (p *Plan) HeldMode(r *spec.Resolved) spec.AccessMode {
 	mode := r.AccessMode
 	if mode == spec.AccessUnset {
@@ -77,7 +76,7 @@ func (p *Plan) HeldMode(r *spec.Resolved) spec.AccessMode {
 	return mode
 }
 
-// Known lists the protected names that stood in the writable trees at launch.
+// Known lists the protected names that existed in the writable trees at launch.
 func (h *Host) Known() []string {
 	var known []string
 	for i := range h.Protected {

@@ -8,14 +8,14 @@ import (
 	"sbx/wrap/defaults"
 )
 
-// protect makes read-only, in the writable trees, what makes the host run
-// something later. Each directory on the way is a mount point, so that none can
-// be renamed away and made anew.
+// protect makes those files in the writable trees read-only that could later run code on the host.
+// Each directory that leads to one becomes a mount point, so that the command cannot rename it and
+// make a new one.
 func (b *guards) protect() {
 	if !b.r.Private {
 		return
 	}
-	spots := make([][]string, len(b.h.Protected)) // where each can be written
+	spots := make([][]string, len(b.h.Protected)) // the places at which each protected name could be written
 	for i := range b.h.Protected {
 		if p := &b.h.Protected[i]; p.Shared || !b.allowed(p.Path) {
 			spots[i] = b.writableImages(p.Path)
@@ -28,7 +28,7 @@ func (b *guards) protect() {
 		case p.Link:
 			b.fault(FieldProtected, Degraded, p.Path+" is a link: what it points to is protected, the link itself is not")
 			b.plan.Watch.Protected = append(b.plan.Watch.Protected, p)
-			b.plan.Watch.Unmade = append(b.plan.Watch.Unmade, p.Path) // whatever else would take its place
+			b.plan.Watch.Unmade = append(b.plan.Watch.Unmade, p.Path) // so that no other file can take the link's place
 		default:
 			how := itemClosed
 			if p.Shared {
@@ -54,8 +54,8 @@ func (b *guards) protect() {
 	}
 }
 
-// leads reports whether a directory that is only pinned leads to something that is
-// protected; one that leads to nothing is left as it is.
+// leads reports whether a directory that would only be pinned leads to something protected; else it
+// need not be pinned.
 func (b *guards) leads(shared int, spots [][]string) bool {
 	for j := range b.h.Protected {
 		p := &b.h.Protected[j]
@@ -66,7 +66,7 @@ func (b *guards) leads(shared int, spots [][]string) bool {
 	return false
 }
 
-// openedNames are the protected names that the spec writes by name, and so opens.
+// openedNames returns the protected names that the spec lists as writable, which opens them.
 func (b *guards) openedNames() (names []string) {
 	trees := b.trees()
 	for _, w := range b.r.Write {
@@ -77,8 +77,7 @@ func (b *guards) openedNames() (names []string) {
 	return names
 }
 
-// isProtected reports whether path is, or lies in, a protected name of one of
-// the writable trees.
+// isProtected reports whether path is, or lies in, a protected name of one of the writable trees.
 func (b *guards) isProtected(path string, trees []string) bool {
 	for _, tree := range trees {
 		if path != tree && under(path, tree) {
@@ -98,8 +97,8 @@ func (b *guards) isProtected(path string, trees []string) bool {
 	return false
 }
 
-// trees are the writable directories of the spec: the working directory and what
-// the spec names beside it to be written, but for protected names themselves.
+// trees returns the writable directories of the spec: the working directory and others that the
+// spec lists, except those that are protected names themselves.
 func (b *guards) trees() []string {
 	var t []string
 	for _, w := range b.writables() {
@@ -115,7 +114,7 @@ func (b *guards) trees() []string {
 	return append(t, b.innerTrees()...)
 }
 
-// watch says what the supervisor looks after.
+// watch lists what the supervisor watches while the command runs.
 func (b *guards) watch() {
 	if b.plan.Base == BaseHost {
 		return
@@ -149,17 +148,17 @@ func (b *guards) watch() {
 	b.views()
 }
 
-// unprotected says why protected names are less than protected, be they there or not.
+// unprotected reports that protected names, existing or not, are not fully protected.
 func (b *draft) unprotected(why string) {
 	b.fault(FieldProtected, Degraded, why)
 	b.fault(FieldUnmade, Degraded, why)
 }
 
-// mountPoint makes sure that there is something to mount m on.
+// mountPoint makes sure that the target of m exists, so that m can be mounted.
 func (b *layers) mountPoint(m *spec.MountAt) {
 	kind := bindKind(m)
 	source := b.view.At(m.Target).Source
-	if source == "" && !b.there[m.Target] { // in a directory of the sandbox's own, or of an empty root
+	if source == "" && !b.there[m.Target] { // in a directory of the sandbox's own, or in an empty root
 		b.target(m.Target, kind)
 		return
 	}
@@ -180,7 +179,7 @@ func (b *layers) mountPoint(m *spec.MountAt) {
 	}
 }
 
-// startDir says where the command starts, where its own directory is not in view.
+// startDir decides where the command starts if its working directory is not in view.
 func (b *builder) startDir() {
 	if b.r.Job == nil && !b.seen(b.plan.Command.Dir) {
 		b.plan.Command.Dir = "/"

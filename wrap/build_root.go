@@ -6,7 +6,7 @@ import (
 	"sbx/spec"
 )
 
-// emptyRoot begins the new root and binds what is in view read-only.
+// emptyRoot begins the new root and binds the visible paths read-only.
 func (b *builder) emptyRoot() {
 	b.add(item{how: itemRooted, path: "/", field: b.rootField()})
 	b.placeHome()
@@ -29,14 +29,14 @@ func (b *builder) emptyRoot() {
 	slices.SortStableFunc(read, func(x, y spec.Path) int { return len(x.Real) - len(y.Real) })
 	for _, p := range read {
 		if p.Real == "/" || under(p.Real, "/proc") || b.r.Job != nil && under(p.Real, "/work") || b.isHidden(p.Real) || b.isCopied(p.Real) {
-			continue // shown whole; the sandbox's own; the job's own, which the host need not have; hidden, which is stronger; copied
+			continue // shown already; the sandbox's own; the job's own, which the host may lack; hidden, which is stronger; copied
 		}
 		b.show(p.Real, p.Real, pathKind(p), p.Field)
 		b.links(p)
 	}
 }
 
-// rootField is the field by which only what is named is in view.
+// rootField returns the field because of which the root is empty at first.
 func (b *places) rootField() spec.Field {
 	switch {
 	case b.r.Root.Abs != "":
@@ -49,8 +49,8 @@ func (b *places) rootField() spec.Field {
 	return fieldRead
 }
 
-// wholeRoot binds all that the host's root has into a new one, which unlike the
-// host's may get further entries.
+// wholeRoot binds every entry of the host's root into a new root. Unlike the host's root, the new
+// one can get further entries.
 func (b *builder) wholeRoot() {
 	list := b.h.listing("/")
 	for _, e := range list.Entries {
@@ -64,13 +64,13 @@ func (b *builder) wholeRoot() {
 	}
 }
 
-// show binds source read-only at path of the empty root.
+// show binds source read-only at path in the empty root.
 func (b *layers) show(source, path string, kind Kind, f spec.Field) {
 	if b.view.At(path).Source != "" {
 		return
 	}
 	b.place(item{path: path, source: source, kind: kind, mode: b.baseMode(), field: f})
-	for _, dir := range b.private { // which path now lies over
+	for _, dir := range b.private { // private directories that path now covers
 		if path != dir && under(dir, path) && b.h.Kind(dir) == Dir {
 			part, perm := b.part(dir)
 			b.add(item{how: itemOwned, path: dir, source: part, perm: perm, field: FieldPrivate})
@@ -78,7 +78,7 @@ func (b *layers) show(source, path string, kind Kind, f spec.Field) {
 	}
 }
 
-// baseMode is how what is in view by itself is seen.
+// baseMode returns the mount mode of paths that no field makes writable or read-only.
 func (b *places) baseMode() Mode {
 	if b.restricted() {
 		return ModeRO

@@ -1,7 +1,7 @@
 package wrap
 
-// placeRun fills the private /run: what of the host's stays, a lock directory and
-// the users' own.
+// placeRun fills the private /run: the entries of the host that stay, a lock directory, and the
+// users' own directories.
 func (b *layers) placeRun() {
 	if !b.privateRun() {
 		return
@@ -27,7 +27,7 @@ func (b *layers) placeRun() {
 	}
 }
 
-// placeSettings lays an agent's settings over its own.
+// placeSettings lays the settings that sbx wrote for an agent over the agent's own.
 func (b *layers) placeSettings() {
 	s := &b.req.Agent
 	if s.Settings == "" || !b.privateRun() || b.view.At(s.SettingsAt).Source == "" {
@@ -36,8 +36,8 @@ func (b *layers) placeSettings() {
 	b.add(item{how: itemLaid, path: s.SettingsAt, source: settingsPath, mode: ModeRO, field: "broker.file"})
 }
 
-// privateRun reports whether the sandbox has a /run of its own: else it is the host's, as
-// the document says.
+// privateRun reports whether the sandbox has a /run of its own. Otherwise it shows the host's, as
+// the document requests.
 func (b *places) privateRun() bool {
 	return len(b.private) > 0 && b.covered("/run") && b.view.At("/run").Source == ""
 }

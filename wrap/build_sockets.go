@@ -6,9 +6,9 @@ import (
 	"sbx/spec"
 )
 
-// sockets says how pathname sockets of the host are kept out of reach, which no
-// network namespace does: those in view at launch are masked, and where there is
-// a listener it decides on every connect.
+// sockets decides how pathname sockets of the host, which a network namespace does not cover, are
+// kept from the command: masks cover those in view at launch, and a listener decides on every
+// connect(2).
 func (b *network) sockets() {
 	if b.r.Network == spec.NetworkHost {
 		return
@@ -26,7 +26,7 @@ func (b *network) sockets() {
 	b.plan.Watch.Sockets = b.namedSockets()
 }
 
-// namedSockets are those of the host that the spec names, and so opens.
+// namedSockets returns the host's sockets that the spec names, which opens them.
 func (b *network) namedSockets() (all []string) {
 	named := map[string]bool{}
 	name := func(path string) {
@@ -35,8 +35,8 @@ func (b *network) namedSockets() (all []string) {
 			all = append(all, path)
 		}
 	}
-	// A directory is not meant: naming one above opens no socket, as it opens no
-	// secret.
+	// Directories are left out: naming a directory opens no socket in it, as it opens no secret in
+	// it.
 	for _, w := range b.r.Write {
 		if w.Field != "" && w.Field != FieldAgent && !w.IsDir && !b.planted(w) {
 			name(w.Real)
@@ -50,8 +50,9 @@ func (b *network) namedSockets() (all []string) {
 	return all
 }
 
-// egress says whether what network.allow names can be reached, and nothing else: the
-// supervisor decides on every connect and a relay makes it, or there is no network.
+// egress decides whether the command can reach the hosts of network.allow and no others: the
+// supervisor decides on every connect and a relay makes the connection. Otherwise the command has
+// no network.
 func (b *network) egress() {
 	if b.r.Network != spec.NetworkAllow || b.plan.Rung == RungParent {
 		return
@@ -81,7 +82,7 @@ func (b *network) egress() {
 	}
 }
 
-// publish says whether the ports of network.listen lead inside, by the relay.
+// publish decides whether the relay publishes the ports of network.listen.
 func (b *network) publish() {
 	if len(b.r.Listen) == 0 {
 		return

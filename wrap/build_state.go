@@ -7,8 +7,8 @@ import (
 	"sbx/spec"
 )
 
-// StateDir is sbx's own state directory: $XDG_STATE_HOME/sbx where that is absolute,
-// else ~/.local/state/sbx; "" for a caller with no home.
+// StateDir returns sbx's own state directory: $XDG_STATE_HOME/sbx if that is absolute, else
+// ~/.local/state/sbx; "" for a caller without a home.
 func StateDir(stateHome, home string) string {
 	if strings.HasPrefix(stateHome, "/") {
 		return strings.TrimRight(stateHome, "/") + "/sbx"
@@ -19,8 +19,8 @@ func StateDir(stateHome, home string) string {
 	return strings.TrimRight(home, "/") + "/.local/state/sbx"
 }
 
-// Writes reports whether a sandbox that mounts lets what stands at a path of the
-// host, links resolved, be written.
+// Writes reports whether a sandbox with mounts lets the command write the file at a path of the
+// host. The path has no links.
 func Writes(r *spec.Resolved, path string) bool {
 	switch {
 	case !r.FileRules && !r.SideDoors: // nothing is mounted
@@ -32,9 +32,9 @@ func Writes(r *spec.Resolved, path string) bool {
 		slices.ContainsFunc(r.Mounts, func(m spec.MountAt) bool { return m.Mode == spec.MountRW && under(path, m.Source.Real) })
 }
 
-// wayToState keeps a command that may write the directories above sbx's own state from
-// putting another in its place: what stands there is believed. openSecrets has
-// pinned those above one that is there.
+// wayToState keeps a command that may write the directories above sbx's state directory from
+// putting another in its place, because sbx trusts the records there. If the state directory
+// exists, openSecrets has pinned the directories above it.
 func (b *guards) wayToState() {
 	for _, link := range b.h.StateLinks {
 		if len(b.writableImages(link)) > 0 {

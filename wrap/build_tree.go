@@ -2,8 +2,8 @@ package wrap
 
 import "sbx/spec"
 
-// gatherHost lists that and, where the root is the host's, takes clones of it: what comes
-// would cover it or make it read-only.
+// gatherHost lists the host's files that will be shown over the base. If the host's root stays in
+// place, it also takes clones of them, since later items cover them or make them read-only.
 func (b *builder) gatherHost() {
 	l := &b.host
 	for _, d := range b.devices() {
@@ -50,7 +50,7 @@ func (b *builder) gatherHost() {
 	}
 }
 
-// placeWritable puts the writable trees in their places.
+// placeWritable lays the writable trees at their places.
 func (b *builder) placeWritable() {
 	for _, i := range b.host.workspace {
 		b.target(i.path, i.kind)
@@ -62,14 +62,14 @@ func (b *builder) placeWritable() {
 	}
 }
 
-// showsWorkDir reports whether the working directory, not writable, lies where
-// the sandbox has a directory of its own, and must be bound in to be seen.
+// showsWorkDir reports whether the working directory must be bound in to be seen: it is not
+// writable, and a directory of the sandbox's own covers it.
 func (b *builder) showsWorkDir() bool {
 	wd := b.r.WorkingDir.Real
 	return (b.prefix == "" || b.whole) && b.r.WorkingDir.Exists && b.coveredStrictly(wd) && !b.inWritable(wd) && !b.isHidden(wd)
 }
 
-// links makes the links by which a path was named, where the new root has none.
+// links makes the links by which the spec names a path, if the new root lacks them.
 func (b *layers) links(p spec.Path) {
 	if b.prefix == "" {
 		return
@@ -81,7 +81,7 @@ func (b *layers) links(p spec.Path) {
 	}
 }
 
-// bindKind is what a bind's target must be.
+// bindKind returns the kind of file that a bind's target must be.
 func bindKind(m *spec.MountAt) Kind {
 	if m.Mode == spec.MountTmpfs {
 		return Dir
@@ -89,11 +89,11 @@ func bindKind(m *spec.MountAt) Kind {
 	return pathKind(m.Source)
 }
 
-// placeMounts carries out filesystem.mounts.
+// placeMounts lays the spec's mounts.
 func (b *layers) placeMounts() {
 	for k, i := range b.host.mounts {
 		b.mountPoint(&b.binds[k])
-		if i.mode == ModeRO && i.source == i.path { // it keeps what is there, which is to stay there
+		if i.mode == ModeRO && i.source == i.path { // the mount makes an existing path read-only, so that path must stay there
 			b.pinsAbove(i.path, i.path)
 		}
 		b.add(i)

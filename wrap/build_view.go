@@ -8,7 +8,7 @@ import (
 	"sbx/wrap/defaults"
 )
 
-// Seen is what the command may do at each path, whoever holds it.
+// Seen returns what the command may do at each path, whichever sandbox enforces it.
 func (p *Plan) Seen() *view.Tree {
 	if p.Rung == RungParent {
 		return &p.Outer
@@ -16,9 +16,8 @@ func (p *Plan) Seen() *view.Tree {
 	return &p.View
 }
 
-// layBare is what Landlock alone holds, on the host or in an outer sandbox: what is out
-// of its rules' reach can be named, and what is hidden or protected by a mount elsewhere
-// is not here.
+// layBare lays what Landlock alone enforces, on the host or in an outer sandbox. Paths that no rule
+// allows can still be named, and nothing is hidden or protected, since that takes mounts.
 func (b *rules) layBare() {
 	show := func(path string, k Kind, m Mode, f spec.Field) {
 		b.lay(&item{path: path, source: path, kind: k, mode: m, field: f})
@@ -28,7 +27,7 @@ func (b *rules) layBare() {
 		return
 	}
 	if b.r.Visible {
-		show("/proc", Dir, ModeRO, FieldProcesses) // without namespaces there is no other
+		show("/proc", Dir, ModeRO, FieldProcesses) // without namespaces there is only the host's
 	} else {
 		show("/", Dir, ModeRO, b.modeField())
 	}
@@ -42,7 +41,7 @@ func (b *rules) layBare() {
 	}
 	if p := b.h.Parent; p != nil {
 		for _, dir := range p.Private {
-			if !slices.ContainsFunc(p.Writable, func(w string) bool { return under(w, dir) && !b.inWritable(w) }) { // else Landlock could not deny that
+			if !slices.ContainsFunc(p.Writable, func(w string) bool { return under(w, dir) && !b.inWritable(w) }) { // else a rule for this path could not deny access under dir
 				b.lay(&item{how: itemOwned, path: dir, kind: Dir, field: FieldPrivate})
 			}
 		}
@@ -55,7 +54,7 @@ func (b *rules) layBare() {
 	}
 }
 
-// layNames protects, in the writable trees, the names that must not be created.
+// layNames protects the names in the writable trees that must not be created.
 func (b *guards) layNames(trees []string) {
 	for _, top := range trees {
 		b.view = b.view.WithNames(view.Names{Top: top, Because: func(rel string) (view.Cause, bool) {

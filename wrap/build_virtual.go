@@ -7,15 +7,14 @@ import (
 	"sbx/spec"
 )
 
-// virtual puts a workshop's tree in view at its virtual path too ("/src" for
-// ROOT/src), since its workers' texts speak so: each directory that lies directly
-// in the root, or the part that restrict leaves, is bound there. All else in the
-// root becomes a link to its own path: a bind of a file would go on showing
-// what another file has replaced, as editors do.
+// virtual also shows a workshop's tree at its virtual path ("/src" for ROOT/src), because the texts
+// of its workers use such paths. It binds each directory that lies directly in the root, or only
+// the part that restrict leaves. Every other entry of the root becomes a link to its own path: a
+// bind of a file would keep showing the old file when an editor replaces it.
 func (b *virtual) virtual() {
 	root, part := b.r.Root.Real, b.r.Restricted
 	if root == "" || root == "/" || b.plan.Rung > RungRoot {
-		return // no tree, one that is at its virtual path, or no mounts
+		return // no tree, a tree whose own path is the virtual one, or no mounts
 	}
 	if part.Real != root {
 		at := part.Real[len(root):]
@@ -42,8 +41,8 @@ func (b *virtual) virtual() {
 	}
 }
 
-// virtualBind binds a directory of the workshop's tree at its path from the root. It
-// can be written there where it can be at its own path.
+// virtualBind binds a directory of the workshop's tree at its path relative to the root. The
+// command may write there if it may write at the directory's own path.
 func (b *virtual) virtualBind(source spec.Path, at string) {
 	mode := spec.MountRO
 	if !b.r.ReadOnly && b.inWritable(source.Real) {
@@ -61,8 +60,8 @@ func (b *virtual) virtualLink(at, own string) {
 	}
 }
 
-// free reports whether nothing else is to be seen at a virtual path, nor under it. What
-// has none is in view at its own path alone.
+// free reports whether a virtual path is free: nothing else shows there or under it. If it is
+// taken, own shows only at its own path.
 func (b *virtual) free(own, at string) bool {
 	why := b.taken(at)
 	if why != "" {
@@ -71,7 +70,7 @@ func (b *virtual) free(own, at string) bool {
 	return why == ""
 }
 
-// tellUnplaced says what of a workshop's tree has no virtual path.
+// tellUnplaced reports the entries of a workshop's tree that have no virtual path.
 func (b *fieldLines) tellUnplaced() {
 	if len(b.unplaced) == 0 {
 		return
@@ -84,7 +83,7 @@ func (b *fieldLines) tellUnplaced() {
 // ownPlaces are the directories that every sandbox with an empty root has.
 var ownPlaces = [...]string{"/proc", "/dev", "/sys", "/run", "/tmp", "/var/tmp"}
 
-// taken says what is in the way of a virtual path; "" where nothing is.
+// taken says what already uses a virtual path; "" if nothing does.
 func (b *virtual) taken(at string) string {
 	meets := func(path string) bool { return under(path, at) || under(at, path) }
 	for _, s := range b.h.System {
@@ -107,7 +106,7 @@ func (b *virtual) taken(at string) string {
 	if b.h.Home != "" && under(b.h.Home, at) {
 		return "the home directory is " + b.h.Home
 	}
-	for i := range b.binds { // one under a virtual path is mounted on it
+	for i := range b.binds { // only mounts above it are in the way: one under a virtual path is mounted on it
 		if m := &b.binds[i]; under(at, m.Target) {
 			return "a mount has " + m.Target + " there"
 		}
@@ -122,8 +121,7 @@ func (b *builder) placeVirtual() {
 	}
 }
 
-// lexical is a path without "." and "..", which resolving has shown to stay
-// within the root.
+// lexical removes "." and ".." from path. Resolving has shown that the path stays within the root.
 func lexical(path string) string {
 	var parts []string
 	for part := range strings.SplitSeq(path, "/") {
