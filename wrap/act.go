@@ -8,28 +8,28 @@ import (
 	"sbx/wrap/defaults"
 )
 
-// Act is something that the command attempts at a path of its sandbox, or of the network.
+// Act is an attempt of the command to use a path of its sandbox, or the network.
 type Act struct {
 	Kind ActKind
-	Path string // inside; a host and a port as network.allow has them
+	Path string // a path inside, or a host and a port in the form of network.allow
 }
 
-// ActKind is what an Act does there.
+// ActKind is the kind of an Act.
 type ActKind uint8
 
-// The kinds.
+// These are the kinds of acts.
 const (
-	ToRead      ActKind = iota + 1 // what is there is read, listed or executed
-	ToWrite                        // its content or metadata is changed
-	ToMake                         // a file or directory is created there
-	ToLink                         // a link or a socket is created there
-	ToTake                         // the name is removed, moved away or replaced
-	ToConnect                      // to a socket
-	ToReach                        // a host is connected to, by TCP
-	ToReachElse                    // likewise by another protocol
+	ToRead      ActKind = iota + 1 // to read, list or execute a file
+	ToWrite                        // to change a file's content or metadata
+	ToMake                         // to create a file or directory
+	ToLink                         // to create a link or a socket
+	ToTake                         // to remove, move away or replace a name
+	ToConnect                      // to connect to a socket
+	ToReach                        // to connect to a host by TCP
+	ToReachElse                    // to connect to a host by another protocol
 )
 
-// CreateAct is that a path of the host, or a link there, came into being inside.
+// CreateAct returns the act of creating a file, or a link, inside at a path of the host.
 func (p *Plan) CreateAct(host string, link bool) Act {
 	a := Act{ToMake, host}
 	if link {
@@ -41,15 +41,14 @@ func (p *Plan) CreateAct(host string, link bool) Act {
 	return a
 }
 
-// Allows reports whether the sandbox lets an act be done. What the host's own
-// permissions say is not asked.
+// Allows reports whether the sandbox allows an act, whatever the host's own permissions say.
 func (p *Plan) Allows(a Act) bool {
 	_, denied := p.denial(a)
 	return !denied
 }
 
-// denial is the grant by which an act is denied, at its path or, for a name, in the
-// directory that it is in.
+// denial returns the grant because of which an act is denied: that of its path or, for an act on a
+// name, that of the directory.
 func (p *Plan) denial(a Act) (g view.Grant, denied bool) {
 	g = p.View.At(a.Path)
 	switch {
@@ -71,14 +70,14 @@ func (p *Plan) denial(a Act) (g view.Grant, denied bool) {
 	return g, !reaches(g)
 }
 
-// writes reports whether what is written at a path is written to the host.
+// writes reports whether a write to a path inside reaches the host.
 func (p *Plan) writes(path string) bool { return p.Rung == RungFree || reaches(p.View.At(path)) }
 
-// reaches reports whether what is written there is written to the host.
+// reaches reports whether a write under a grant reaches the host.
 func reaches(g view.Grant) bool { return g.Access == view.Write && g.Source != "" && !g.Copied }
 
-// isMountPoint reports whether something is mounted on a path, whose name can then
-// neither be moved nor removed.
+// isMountPoint reports whether something is mounted on a path. The kernel refuses to move or remove
+// such a name.
 func (p *Plan) isMountPoint(path string) bool {
 	at := p.Staged(path)
 	return slices.ContainsFunc(p.Mounts, func(m Mount) bool {
@@ -90,8 +89,8 @@ func (p *Plan) isMountPoint(path string) bool {
 	})
 }
 
-// forbids reports whether a name of the host must not be created although its directory
-// can be written: what is not there has no mount, and the supervisor denies it.
+// forbids reports whether the supervisor denies the creation of a name of the host, although the
+// directory is writable: no mount can protect a name that does not exist.
 func (w *Watch) forbids(path string, k ActKind) bool {
 	tree := w.treeOf(path)
 	if tree == "" || opensName(w.Allowed, path) {
@@ -106,7 +105,7 @@ func (w *Watch) forbids(path string, k ActKind) bool {
 	return k != ToMake && defaults.LeadsToProtected(strings.TrimPrefix(path, tree+"/"))
 }
 
-// inGit is a path of the host relative to the innermost git directory that it is in.
+// inGit returns a path of the host relative to the innermost git directory that contains it.
 func (w *Watch) inGit(path string) (in string, ok bool) {
 	if in, ok = defaults.InGitFolder(path); ok {
 		return in, true
@@ -119,7 +118,7 @@ func (w *Watch) inGit(path string) (in string, ok bool) {
 	return in, ok
 }
 
-// treeOf is the innermost writable tree that a path of the host is in; "" for none.
+// treeOf returns the innermost writable tree that contains a path of the host; "" for none.
 func (w *Watch) treeOf(path string) (tree string) {
 	for _, t := range w.Trees {
 		if len(t) > len(tree) && under(path, t) {

@@ -9,8 +9,8 @@ import (
 	"sbx/wrap/defaults"
 )
 
-// Reading is the line of a spec that puts a path into view and keeps there what is; ""
-// for a path that no document can name, and for one that is listed.
+// Reading returns the line of a spec that puts a path into view and keeps the present ones in view;
+// "" for a path that no document can name, and for one that is listed already.
 func Reading(r *spec.Resolved, path string) string {
 	if lists := reading(r, path); len(lists) > 0 {
 		return spec.Line(fieldRead, lists[0])
@@ -18,9 +18,9 @@ func Reading(r *spec.Resolved, path string) string {
 	return ""
 }
 
-// reading are the lists of filesystem.read that put a path into view: a list where there
-// is none would take the rest of the host away. Of the system's programs and libraries
-// one alone is of little use.
+// reading returns values of filesystem.read that put a path into view. If the spec has no such list
+// yet, the value includes "/", since a list hides the rest of the host. For one of the system's
+// files all of @system is suggested first, because a single program or library is of little use.
 func reading(r *spec.Resolved, path string) (lists [][]string) {
 	list, name := slices.Clip(r.Spec.Filesystem.Value.Read.Value), spelled(r, path)
 	if path != "" && r.Visible && !r.System && defaults.Lists().System(path) {
@@ -35,8 +35,8 @@ func reading(r *spec.Resolved, path string) (lists [][]string) {
 	return append(lists, append(list, name))
 }
 
-// Writing is the line that lets a path be written, and what could be; "" for a path that
-// no document can name.
+// Writing returns the line that makes a path writable and keeps the present ones; "" for a path
+// that no document can name.
 func Writing(r *spec.Resolved, path string) string {
 	return spec.Longer(fieldWrite, r.Spec.Filesystem.Value.Write.Value, spelled(r, path))
 }
@@ -47,18 +47,18 @@ func WritingSet(r *spec.Resolved, path string) string {
 	return spec.Longer(fieldWrite, r.Spec.Filesystem.Value.Write.Value, r.PresetFor(path))
 }
 
-// Starting is the line that lets a program be started, and those that could be.
+// Starting returns the line that allows a program in addition to the present ones.
 func Starting(r *spec.Resolved, program string) string {
 	return spec.Longer(fieldAllow, r.Spec.Commands.Value.Allow.Value, program)
 }
 
-// Undenied is the line that does not deny a program, by the name that denies it.
+// Undenied returns the line that denies no program by this name.
 func Undenied(r *spec.Resolved, name string) string {
 	list := slices.Clone(r.Spec.Commands.Value.Deny.Value)
 	return spec.Line(fieldDeny, slices.DeleteFunc(list, func(s string) bool { return s == name }))
 }
 
-// spelled is a path as a document names it; "" where none can.
+// spelled returns a path as a document names it; "" if no document can.
 func spelled(r *spec.Resolved, path string) string {
 	if named, ok := spec.Spelled(Relative(r, path)); ok {
 		return named
@@ -66,8 +66,7 @@ func spelled(r *spec.Resolved, path string) string {
 	return ""
 }
 
-// Relative is a path as it counts from the working directory; one that lies elsewhere
-// stays as it is.
+// Relative returns a path relative to the working directory; a path outside of it stays as it is.
 func Relative(r *spec.Resolved, path string) string {
 	if rel, ok := strings.CutPrefix(path, r.WorkingDir.Real+"/"); ok && rel != "" {
 		return rel
@@ -75,7 +74,7 @@ func Relative(r *spec.Resolved, path string) string {
 	return path
 }
 
-// Allows is a line of the spec as a hint.
+// Allows returns a hint that a line of the spec would allow the denied act.
 func Allows(line string) string {
 	if line == "" {
 		return ""

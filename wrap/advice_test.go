@@ -7,8 +7,8 @@ import (
 	"sbx/wrap"
 )
 
-// A line that is advised keeps what its list has, and opens no list where there is none
-// without the rest of the host.
+// An advised line keeps the entries that its list has. If there is no list yet, it includes the
+// rest of the host.
 func TestAdvisedLines(t *testing.T) {
 	list := func(names ...string) spec.Opt[[]string] { return spec.Some(names) }
 	none := spec.Opt[[]string]{}

@@ -8,8 +8,8 @@ import (
 	"sbx/wrap/defaults"
 )
 
-// Adviser finds the line of a document that would allow what was denied. It tries each
-// edit: the edited document is resolved, planned for the same host, and its View asked.
+// Adviser finds the line of a document that would allow a denied act. It tries edits of the
+// document: it resolves the edited document, plans it for the same host and asks its View.
 type Adviser struct {
 	Plan     *Plan
 	Resolved *spec.Resolved
@@ -20,16 +20,16 @@ type Adviser struct {
 	known map[Act]Advice
 }
 
-// Advice is a line of a document.
+// Advice is a line that would allow an act.
 type Advice struct {
-	Line  string // "" where no single line allows the act
-	Opens string // the directory that it opens with all in it, where that is more than the path
+	Line  string // "" if no single line allows the act
+	Opens string // a directory that the line opens as a whole, if that is more than the act's path
 }
 
-// maxTried bounds the Plans that are kept: alike denials ask for the same few.
+// maxTried bounds how many Plans are kept: similar denials lead to the same few edits.
 const maxTried = 16
 
-// On is the smallest line that allows an act.
+// On returns the smallest line that allows an act.
 func (a *Adviser) On(act Act) Advice {
 	found, ok := a.known[act]
 	if ok {
@@ -48,9 +48,9 @@ func (a *Adviser) On(act Act) Advice {
 	return found
 }
 
-// atPath is On for what is done at a path.
+// atPath is On for an act at a path.
 func (a *Adviser) atPath(act Act) Advice {
-	if a.Plan.Allows(act) { // it is the host that denies it
+	if a.Plan.Allows(act) { // then the host denies it
 		return Advice{}
 	}
 	for _, e := range a.edits(act) {
@@ -61,8 +61,8 @@ func (a *Adviser) atPath(act Act) Advice {
 	return Advice{}
 }
 
-// Alone is the line that would name a path itself, and nothing above it, if a file were
-// there before the start; "" for none.
+// Alone returns the line that names only the act's path, and no directory above it, if it would
+// allow the act on a file that existed before the start; "" if not.
 func (a *Adviser) Alone(act Act) string {
 	at := a.Plan.outside(act.Path)
 	e := a.writing(at)
@@ -75,14 +75,14 @@ func (a *Adviser) Alone(act Act) string {
 // edit is a change of a document.
 type edit struct {
 	line  string
-	names string // the path that is added to a list; "" for a line of another kind
+	names string // the path that it adds to a list; "" for an edit that adds none
 	apply func(*spec.SandboxSpec)
 
-	own     bool             // it changes a line where that stands, not what narrows it
-	network spec.NetworkMode // what it gives the command; 0 where it is about files
+	own     bool             // it changes an existing line where it stands, so it need not stay within other documents' bounds
+	network spec.NetworkMode // the network that it gives the command; 0 if it is about files
 }
 
-// edits are the changes that may allow an act, the smallest first.
+// edits returns the changes that may allow an act, the smallest first.
 func (a *Adviser) edits(act Act) (all []edit) {
 	r, at := a.Resolved, a.Plan.outside(act.Path)
 	switch act.Kind {
@@ -98,7 +98,7 @@ func (a *Adviser) edits(act Act) (all []edit) {
 	tree := a.Plan.Watch.treeOf(at)
 	for dir := at; dir != "/" && dir != "."; dir = parent(dir) {
 		all = append(all, a.writing(dir))
-		if dir == tree { // no directory above it opens what is protected in it
+		if dir == tree { // naming a directory above a tree does not open the protected names in it
 			break
 		}
 	}
@@ -108,7 +108,7 @@ func (a *Adviser) edits(act Act) (all []edit) {
 	return all
 }
 
-// loosening are the edits of the lines that make read-only what is there.
+// loosening returns edits of the lines that make existing paths read-only.
 func (a *Adviser) loosening(path string) (all []edit) {
 	f := a.Plan.View.At(path).Because.Field
 	if list, _, _ := strings.Cut(f, "["); list == "filesystem.mounts" && !isOption(a.Resolved, spec.Field(list)) {
@@ -134,7 +134,7 @@ func (a *Adviser) loosening(path string) (all []edit) {
 	return all
 }
 
-// writing is the edit that adds a path to what is written.
+// writing returns the edit that adds a path to filesystem.write.
 func (a *Adviser) writing(path string) edit {
 	list := a.Resolved.Spec.Filesystem.Value.Write.Value
 	return edit{line: Writing(a.Resolved, path), names: path, apply: func(s *spec.SandboxSpec) {
@@ -142,7 +142,7 @@ func (a *Adviser) writing(path string) edit {
 	}}
 }
 
-// reading are the edits that put a path into view.
+// reading returns the edits that put a path into view.
 func (a *Adviser) reading(path string) (all []edit) {
 	for _, list := range reading(a.Resolved, path) {
 		all = append(all, edit{line: spec.Line(fieldRead, list), names: path, apply: func(s *spec.SandboxSpec) {
@@ -152,17 +152,17 @@ func (a *Adviser) reading(path string) (all []edit) {
 	return all
 }
 
-// attempt is what became of an edited document.
+// attempt is the result of trying an edit.
 type attempt struct {
 	plan  *Plan
 	there bool // the path that the edit names exists
 }
 
-// try is what becomes of an edited document; nil where that is refused. Where there is not
-// "", a file is taken to be there.
+// try resolves and plans an edited document; it returns nil if that fails. If there is not "", try
+// assumes that a file exists at that path.
 func (a *Adviser) try(e edit, there string) *attempt {
 	key := e.line + "\x00" + there
-	if e.network == spec.NetworkAllow { // whatever the list
+	if e.network == spec.NetworkAllow { // every list leads to the same Plan here
 		key = "network.allow"
 	}
 	if t, ok := a.tried[key]; ok || e.line == "" {
@@ -179,7 +179,7 @@ func (a *Adviser) try(e edit, there string) *attempt {
 		return nil
 	}
 	p := &Plan{}
-	if !r.System || a.Resolved.System { // else nobody has looked what that is here
+	if !r.System || a.Resolved.System { // else Probe has not looked for the paths of @system
 		prog := &a.Request.Program
 		p, err = Build(&r, a.Host.opened(&r, append([]string{e.names, prog.Real, prog.Folder}, prog.Interpreters...)...), a.Request)
 	}
@@ -192,8 +192,9 @@ func (a *Adviser) try(e edit, there string) *attempt {
 	return t
 }
 
-// allows reports whether an edit allows an act at a path of the host: what turns out to be
-// there is not made. An outer sandbox's files have no View here.
+// allows reports whether an edit allows an act at a path of the host. An act that creates a file
+// counts as a write if the file turns out to exist. A Plan inside an outer sandbox has no View of
+// the files.
 func (t *attempt) allows(e edit, act Act, at string) bool {
 	if act.Kind == ToMake && e.names == at && t.there {
 		act.Kind = ToWrite
@@ -204,7 +205,7 @@ func (t *attempt) allows(e edit, act Act, at string) bool {
 	return t.plan.Allows(act)
 }
 
-// opens is the directory above an act's path that an edit opens.
+// opens returns the directory above an act's path that an edit opens.
 func (a *Adviser) opens(p *Plan, e edit, act Act) (top string) {
 	at := a.Plan.outside(act.Path)
 	if e.names != "" {
@@ -221,8 +222,8 @@ func (a *Adviser) opens(p *Plan, e edit, act Act) (top string) {
 	return top
 }
 
-// onlyGit is the one git directory in which all lies that is protected under a
-// directory; "" where that is not so.
+// onlyGit returns the one git directory that holds every protected path under dir; "" if there is
+// no such directory.
 func (a *Adviser) onlyGit(dir string) (git string) {
 	for i := range a.Plan.Watch.Protected {
 		p := &a.Plan.Watch.Protected[i]
@@ -239,9 +240,9 @@ func (a *Adviser) onlyGit(dir string) (git string) {
 	return git
 }
 
-// opened is the host as a look at it for an edit of the document would find it: what
-// the edit names is no secret any more. What else a look would find in a directory that
-// the edit opens is not known.
+// opened returns the host as Probe would find it for an edited document: paths that the edit names
+// are not secrets any more. Whatever else Probe would find in a directory that the edit opens is
+// unknown.
 func (h *Host) opened(r *spec.Resolved, seen ...string) *Host {
 	own, all := WithOwn(r), *h
 	all.Secrets = slices.DeleteFunc(slices.Clone(h.Secrets), func(s Found) bool {
@@ -257,7 +258,7 @@ func (h *Host) opened(r *spec.Resolved, seen ...string) *Host {
 	return &all
 }
 
-// topsOf are the names in the root directory that paths begin with.
+// topsOf returns the names in the root directory with which paths begin.
 func topsOf(paths []string) (all []Entry) {
 	for _, p := range paths {
 		name, _, _ := strings.Cut(strings.TrimPrefix(p, "/"), "/")

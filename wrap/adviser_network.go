@@ -7,11 +7,11 @@ import (
 	"sbx/spec"
 )
 
-// Reaching is the smallest line that lets items of network.allow be reached beside what
-// can be; "" where no line does.
+// Reaching returns the smallest line that allows items of network.allow in addition to those that
+// can be reached already; "" if no line does.
 func (a *Adviser) Reaching(items []string) string { return a.leading(a.connecting(items, true)) }
 
-// leading is the first of the edits with which the network leads where it is to.
+// leading returns the line of the first edit that really gives its network to the command.
 func (a *Adviser) leading(edits []edit) string {
 	for _, e := range edits {
 		if t := a.try(e, ""); t != nil && t.leads(e.network, a.Host.Parent) {
@@ -21,7 +21,7 @@ func (a *Adviser) leading(edits []edit) string {
 	return ""
 }
 
-// leads reports whether an edited document has the network that the edit is for.
+// leads reports whether an edited document gives the command the network m.
 func (t *attempt) leads(m spec.NetworkMode, outer *Parent) bool {
 	if t.plan.Rung == RungParent {
 		return outer.Network >= m
@@ -29,19 +29,19 @@ func (t *attempt) leads(m spec.NetworkMode, outer *Parent) bool {
 	return m == spec.NetworkHost || t.plan.Relay
 }
 
-// connecting are the edits that let items be connected to. A list has TCP alone, and
-// stands beside no other mode.
+// connecting returns the edits that allow connections to items. A list of hosts allows only TCP,
+// and cannot be combined with another mode.
 func (a *Adviser) connecting(items []string, byTCP bool) (all []edit) {
 	r, now := a.Resolved, &a.Resolved.Spec.Network.Value
 	list := slices.Clone(now.Allow.Value)
-	if r.AgentNetwork { // what an agent has by itself, a list would take away
+	if r.AgentNetwork { // a list in a document would replace the hosts that an agent has by default
 		for _, rule := range r.Reach {
 			list = append(list, rule.Text)
 		}
 	}
 	n := len(list)
 	for _, item := range items {
-		if _, err := reach.Expand(item, ""); err != nil && byTCP { // a name that no line can have
+		if _, err := reach.Expand(item, ""); err != nil && byTCP { // no line can have such a name
 			return nil
 		}
 		if !slices.Contains(list, item) {
@@ -58,7 +58,7 @@ func (a *Adviser) connecting(items []string, byTCP bool) (all []edit) {
 		}
 		all = append(all, networking(line, next))
 	}
-	if r.Network == spec.NetworkHost || byTCP && a.Plan.Relay { // a longer list does
+	if r.Network == spec.NetworkHost || byTCP && a.Plan.Relay { // then a longer list is enough
 		return all
 	}
 	next := spec.Network{Mode: spec.Some(spec.NetworkHost)}
@@ -69,7 +69,7 @@ func (a *Adviser) connecting(items []string, byTCP bool) (all []edit) {
 	return append(all, networking(line, next))
 }
 
-// networking is the edit of the network.
+// networking returns the edit that sets the network.
 func networking(line string, n spec.Network) edit {
 	e := edit{line: line, network: spec.NetworkAllow, apply: func(s *spec.SandboxSpec) { s.Network = spec.Some(n) }}
 	if n.Mode.Value == spec.NetworkHost {

@@ -11,8 +11,8 @@ import (
 	"sbx/wrap/world"
 )
 
-// The line for a connection is the one that opens least and works: a list for TCP, beside
-// what is there, and the whole network only where no list would do.
+// The advice for a connection is the narrowest line that works: for TCP a list that keeps the
+// present entries, and the whole network only if no list would do.
 func TestAdviceForTheNetwork(t *testing.T) {
 	const host = "network.mode: host"
 	for _, c := range []struct {

@@ -12,7 +12,7 @@ import (
 	"sbx/wrap"
 )
 
-// followed is a document with a line put into it to the letter.
+// followed returns a document with an advised line put into it to the letter.
 func followed(t *testing.T, doc, line string) string {
 	t.Helper()
 	var all map[string]any
@@ -47,8 +47,8 @@ func followed(t *testing.T, doc, line string) string {
 	return string(b)
 }
 
-// Advice that is followed, again and again, ends in a document that allows the act in at
-// most three steps, and says so where it opens a directory above what was asked.
+// Following the advice again and again leads in at most three steps to a document that allows the
+// act. The advice says so if it opens a directory above the requested path.
 func TestAdviceConverges(t *testing.T) {
 	n, advised, denied := 0, 0, 0
 	lines := map[string]int{}

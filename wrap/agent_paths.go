@@ -6,11 +6,11 @@ import (
 	"sbx/spec"
 )
 
-// WithOwn is r with what the command's agent needs of its own among what is
-// read and written, as if a document named it there. Where a link leads to that
-// a command of an earlier run may have left, and what holds the home, is not
-// opened. A locked path
-// that lies in what the agent writes is in view with that.
+// WithOwn returns r with the paths that the command's agent needs added to those that may be read
+// and written, as if a document named them. Two kinds of paths are left out: those behind a link
+// that a command of an earlier run may have left, and directories that contain the home. A locked
+// path inside a directory that the agent writes needs no entry, because it is in view with that
+// directory.
 func WithOwn(r *spec.Resolved) *spec.Resolved {
 	if len(r.Own) == 0 {
 		return r
@@ -35,9 +35,8 @@ func WithOwn(r *spec.Resolved) *spec.Resolved {
 	return &all
 }
 
-// astray reports whether a path of the agent's own leads where it does by a link
-// in a directory that commands write, or is no directory of its own: one that holds
-// the home.
+// astray reports whether an agent's own path must not be opened: it leads through a link in a
+// directory that commands write, or it contains the home directory.
 func astray(r *spec.Resolved, o *spec.OwnPath) bool {
 	return o.Real == "/" || r.Home != "" && (under(r.Home, o.Real) || under(r.Home, o.Abs)) || r.Planted(&o.Path) ||
 		slices.ContainsFunc(o.Links, func(l spec.Link) bool { return writesOwn(r, l.Path) })
@@ -50,22 +49,21 @@ func writesOwn(r *spec.Resolved, path string) bool {
 	})
 }
 
-// opensOwn reports whether a path of the agent's own is opened for it.
+// opensOwn reports whether an agent's own path is opened for it.
 func (b *places) opensOwn(abs string) bool {
 	own := func(p spec.Path) bool { return p.Field == FieldAgent && p.Abs == abs }
 	return slices.ContainsFunc(b.r.Read, own) || slices.ContainsFunc(b.r.Write, own)
 }
 
-// inOwnTree reports whether path lies in a directory of the agent's own that is bound
-// in writable.
+// inOwnTree reports whether path lies in one of the agent's own directories that is bound writable.
 func (b *guards) inOwnTree(path string) bool {
 	return slices.ContainsFunc(b.writables(), func(w spec.Path) bool { return w.Field == FieldAgent && under(path, w.Real) })
 }
 
-// innerTrees are the writable directories that lie in another and are trees all the
-// same, since protected names count from their tops: a directory of the agent's own
-// in the workspace, the workspace in one of the agent's own or in any other, what a
-// mount shows, and what was a tree in a document that this one narrows.
+// innerTrees returns the writable directories that lie in another writable one and are trees of
+// their own, because protected names count from their tops. These are: an agent's own directory in
+// the workspace, the workspace in another writable directory, the source of a mount, and a tree of
+// a document that this one narrows.
 func (b *guards) innerTrees() (t []string) {
 	for _, w := range b.r.Write {
 		if !w.Exists || !w.IsDir || b.isHidden(w.Real) || slices.Contains(t, w.Real) {
@@ -87,8 +85,8 @@ func (b *guards) innerTrees() (t []string) {
 	return t
 }
 
-// tops are what the spec's mounts show to be written, and what were tops in
-// documents that it narrows.
+// tops returns the sources of writable mounts, and the tops of trees in documents that this one
+// narrows.
 func (b *guards) tops() []string {
 	all := slices.Clone(b.r.Tops)
 	for i := range b.r.Mounts {
@@ -99,9 +97,8 @@ func (b *guards) tops() []string {
 	return all
 }
 
-// closeWorkDir makes a working directory read-only that may only be read and
-// lies in a directory that the agent writes. What the document writes under it, and
-// what it mounts there, stays.
+// closeWorkDir makes a working directory read-only that may only be read, but lies in a directory
+// that the agent writes. Paths under it that the document lets the command write stay writable.
 func (b *guards) closeWorkDir() {
 	wd := b.r.WorkingDir.Real
 	if !b.r.ReadOnly || !b.inOwnTree(wd) || b.onTop(wd) >= 0 || slices.ContainsFunc(b.r.Write, func(w spec.Path) bool { return w.Real == wd || w.Field != FieldAgent && under(wd, w.Real) }) {
@@ -120,9 +117,9 @@ func (b *guards) closeWorkDir() {
 	})
 }
 
-// privateOwn gives the sandbox directories of its own where the agent's sessions on
-// the host find programs and scripts that they run. What the home's layer holds
-// is the sandbox's own already; what a document names there stays the host's.
+// privateOwn gives the sandbox private directories in place of those in which the agent's sessions
+// on the host find programs and scripts to run. Directories in the home's layer are the sandbox's
+// own anyway, and those that a document names stay the host's.
 func (b *homeLayer) privateOwn() {
 	for i := range b.r.Own {
 		o := &b.r.Own[i]
@@ -138,9 +135,8 @@ func (b *homeLayer) privateOwn() {
 	}
 }
 
-// ownRecord keeps the record out of the sandbox's reach where its place can be
-// seen inside: the file is masked and, where the directories above can be written,
-// they become mount points that cannot be renamed.
+// ownRecord keeps the command from the record if its path can be seen inside: it masks the file,
+// and it makes writable directories above it mount points, so that the command cannot rename them.
 func (b *guards) ownRecord() {
 	path := b.req.Record
 	if path == "" {
@@ -148,7 +144,7 @@ func (b *guards) ownRecord() {
 	}
 	for _, at := range b.images(path) {
 		if b.recordOut && at == path && b.onTop(at) < 0 && (!b.restricted() || !b.inWritable(at)) {
-			continue // nothing is bound over it that would show it again
+			continue // no bind covers it that would show it again
 		}
 		b.pinsAbove(path, at)
 		b.add(item{how: itemMasked, path: at, field: FieldRecord, source: path})
@@ -156,8 +152,8 @@ func (b *guards) ownRecord() {
 	}
 }
 
-// ownSources keeps the documents that made the spec from being changed where
-// they lie in a writable tree: the next run would read them.
+// ownSources makes the documents of the spec read-only if they lie in a writable tree, because the
+// next run would read the changed ones.
 func (b *guards) ownSources() {
 	for _, path := range b.req.Sources {
 		for _, at := range b.writableImages(path) {

@@ -1,18 +1,18 @@
 package wrap
 
-// BudgetFlags are the flags by which an sbx inside another's sandbox asks that one
-// to count for it: an execveat that no kernel makes (EINVAL), and that the outer
-// listener answers. Its third argument is a BudgetRequest, its fourth a number, its
-// first, to open one, a spec.OnExceed. Nothing of it lies in memory: the outer
-// supervisor cannot read that of one which has made a user namespace under itself.
+// BudgetFlags are the flags by which an sbx inside a sandbox asks the sbx outside to count for it.
+// They are flags of execveat(2) that every kernel refuses (EINVAL) and that the outer listener
+// answers. The third argument is a BudgetRequest, the fourth a number, and the first, to open a
+// budget, a spec.OnExceed. No argument is a pointer, because the outer supervisor cannot read the
+// memory of a process that has made a user namespace below its own.
 const BudgetFlags = 0x7362_0078
 
-// BudgetRequest is what is asked of an outer sbx, about a budget but for the last three.
+// BudgetRequest is a request to an outer sbx. All but the last three are about a budget.
 type BudgetRequest uint8
 
-// The requests. BudgetHere is answered with 0, BudgetOpen with the budget's number,
-// the others, about that number, with what was counted; BudgetExceeded with 1 where
-// everything is to be ended.
+// These are the requests. The answer to BudgetHere is 0 and to BudgetOpen the budget's number. The
+// other requests about a budget take that number and are answered with the count; BudgetExceeded is
+// answered with 1 if everything must be ended.
 const (
 	BudgetHere BudgetRequest = iota
 	BudgetOpen
@@ -22,9 +22,9 @@ const (
 	BudgetExceeded
 	// BudgetSpec is answered with a descriptor of Plan.Tells, to be read from its start.
 	BudgetSpec
-	// BudgetNarrow is about no number but a descriptor: of one end of a pair of sockets
-	// (SOCK_SEQPACKET) in which a Narrow waits. Each Beyond comes back by it. BudgetWide
-	// says that all that was started has ended. Both are answered with 0.
+	// BudgetNarrow takes no number but a descriptor: one end of a pair of sockets (SOCK_SEQPACKET),
+	// in which a Narrow waits. The outer sbx sends each Beyond back through it. BudgetWide reports
+	// that all processes of the request have ended. Both are answered with 0.
 	BudgetNarrow
 	BudgetWide
 )

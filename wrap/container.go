@@ -1,15 +1,15 @@
 package wrap
 
-// Engine is an engine of containers in which sbx may be started.
+// Engine is a container engine in whose containers sbx may run.
 type Engine struct {
 	Name string
 	Mark string // a file that the engine puts into each of its containers
-	// Opens are the flags that give a container what namespaces need.
+	// Opens are the flags that let a container make namespaces.
 	Opens string
 }
 
-// Engines are those that sbx knows by their marks. No flag here is --privileged, nor
-// CAP_SYS_ADMIN: with them the container holds nothing that sbx could add to.
+// Engines returns the engines that sbx recognises. No flag here is --privileged or adds
+// CAP_SYS_ADMIN: such a container would enforce nothing that sbx could add to.
 func Engines() []Engine { return engines[:] }
 
 var engines = [...]Engine{
@@ -17,8 +17,8 @@ var engines = [...]Engine{
 	{"podman", "/run/.containerenv", "--security-opt unmask=/proc/*"},
 }
 
-// OpenMore is what would give this host namespaces, as the start of a hint: what is told
-// of a host that is no container, or the flags of the container's engine.
+// OpenMore returns the start of a hint how this host could allow namespaces: told on a host that is
+// no container, else the flags of the container's engine.
 func (h *Host) OpenMore(told string) string {
 	if h.Container.Name == "" {
 		return told
@@ -26,7 +26,7 @@ func (h *Host) OpenMore(told string) string {
 	return "start the container with " + h.Container.Opens + ", as a user other than root"
 }
 
-// CopiesHelp is what would let the supervisor copy sockets.
+// CopiesHelp returns a hint how the host could let the supervisor copy sockets.
 func (h *Host) CopiesHelp() string {
 	if h.Container.Name == "" {
 		return "allow pidfd_getfd"

@@ -8,7 +8,7 @@ import (
 	"sbx/wrap/defaults"
 )
 
-// OpenedDevices are the devices of the host that a spec writes by name.
+// OpenedDevices returns the devices of the host that a spec names as writable.
 func OpenedDevices(r *spec.Resolved) (opened []Found) {
 	for i := range r.Write {
 		w := &r.Write[i]
@@ -19,8 +19,8 @@ func OpenedDevices(r *spec.Resolved) (opened []Found) {
 	return opened
 }
 
-// tellPresets says in the record what presets among what is written open and give away,
-// and before the start of those that give away the machine.
+// tellPresets reports which paths the presets of filesystem.write open and what those give away. It
+// warns before the start if a preset gives away the machine.
 func (b *draft) tellPresets() {
 	for i := range b.r.Presets {
 		p := &b.r.Presets[i]
@@ -35,7 +35,8 @@ func (b *draft) tellPresets() {
 	}
 }
 
-// openDevices moves such devices from what is written to those of the sandbox's own /dev.
+// openDevices moves the opened devices from the writable paths to the devices of the sandbox's own
+// /dev.
 func (b *draft) openDevices() {
 	opened := OpenedDevices(b.r)
 	if len(opened) == 0 {
@@ -54,7 +55,7 @@ func (b *draft) openDevices() {
 	}
 }
 
-// deviceField is the field that a device of the sandbox's /dev is there for.
+// deviceField returns the field because of which the sandbox's /dev has a device.
 func deviceField(d *Found) spec.Field {
 	if defaults.DeviceGives(d.Path) != "" {
 		return fieldWrite

@@ -88,8 +88,8 @@ func (b *draft) isNotYet(f spec.Field) bool {
 	return slices.Contains(b.r.NotYet, f)
 }
 
-// askedText is what a line says was asked: the document's own words, or the
-// default that another field implies.
+// askedText returns the request that a line shows: the document's own words, or the default that
+// another field implies.
 func (b *draft) askedText(f spec.Field) string {
 	if f == "network" {
 		return b.r.Network.String()
@@ -141,13 +141,13 @@ func (b *draft) set(f spec.Field) bool {
 	return b.r.Spec.MaxTurns.Set
 }
 
-// fromOutside reports whether a field is only what an outer sandbox has.
+// fromOutside reports whether only the outer sandbox sets a field.
 func (b *draft) fromOutside(f spec.Field) bool {
 	at := b.r.At(f)
 	return strings.HasPrefix(at, ParentPath) || strings.HasPrefix(at, FreeParent)
 }
 
-// jobFolder is what --input or --output names; "" for nothing.
+// jobFolder returns the directory that --input or --output names; "" for none.
 func (b *draft) jobFolder(f spec.Field) string {
 	switch j := b.r.Job; {
 	case j != nil && f == FieldInput:
@@ -163,7 +163,7 @@ func (b *draft) restricted() bool {
 	return b.r.Confined
 }
 
-// modeField is the field that makes the base read-only.
+// modeField returns the field that makes the base read-only.
 func (b *draft) modeField() spec.Field { return modeField(b.r) }
 
 func modeField(r *spec.Resolved) spec.Field {

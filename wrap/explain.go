@@ -11,18 +11,17 @@ import (
 	"sbx/wrap/defaults"
 )
 
-// Refusal says what denies an act.
+// Refusal says why an act is denied.
 type Refusal struct {
-	Rule string // the line of a document, or what an access mode implies
-	// Protected is what makes the path read-only, or is under it; nil for none.
+	Rule string // the line of a document, or the rule that an access mode implies
+	// Protected is the protected path at or above the act's path; nil for none.
 	Protected *Protected
 }
 
-// Explain says by which line an act is denied. The Rule is "" where the Plan allows
-// the act.
+// Explain returns the rule that denies an act. The Rule is "" if the Plan allows the act.
 func (p *Plan) Explain(r *spec.Resolved, a Act) Refusal {
 	g, denied := p.denial(a)
-	if len(p.View.Places()) == 0 { // nothing is mounted: an outer sandbox has the files
+	if len(p.View.Places()) == 0 { // nothing is mounted: an outer sandbox decides on the files
 		g, denied = view.Grant{Access: view.Read, Because: view.Cause{Field: string(modeField(r))}}, true
 	}
 	if !denied {
@@ -42,7 +41,7 @@ func (p *Plan) Explain(r *spec.Resolved, a Act) Refusal {
 	return e
 }
 
-// outside is the path of the host that shows, or is hidden, at a path inside.
+// outside returns the path of the host that shows, or is hidden, at a path inside.
 func (p *Plan) outside(inside string) string {
 	if g := p.View.At(inside); g.Source != "" {
 		return g.Source
@@ -55,7 +54,7 @@ func (p *Plan) outside(inside string) string {
 	return inside
 }
 
-// ruleOf is the line of the document that a grant follows from.
+// ruleOf returns the line of the document from which a grant follows.
 func ruleOf(r *spec.Resolved, g view.Grant, path string) string {
 	f := g.Because.Field
 	list, _, _ := strings.Cut(f, "[")
@@ -96,18 +95,18 @@ func ruleOf(r *spec.Resolved, g view.Grant, path string) string {
 	return list
 }
 
-// isPrivate reports whether a path lies in a directory of which each sandbox has its own.
+// isPrivate reports whether a path lies in a directory that each sandbox has privately.
 func isPrivate(path string) bool {
 	return slices.ContainsFunc(defaults.Lists().Private, func(dir string) bool { return under(path, dir) })
 }
 
-// Shares reports whether a path that is absent inside might be there if the sandbox showed
-// more of the host.
+// Shares reports whether a path that is absent inside might show if the sandbox showed more of the
+// host.
 func (h *Host) Shares(path string) bool {
 	return !isPrivate(path) && (h.State == "" || !under(path, h.State))
 }
 
-// itemOf is the number in the field of a list's item.
+// itemOf returns the index in a field that names an item of a list, as in "filesystem.mounts[2]".
 func itemOf(f string) int {
 	_, n, _ := strings.Cut(f, "[")
 	i, err := strconv.Atoi(strings.TrimSuffix(n, "]"))
@@ -117,8 +116,8 @@ func itemOf(f string) int {
 	return i
 }
 
-// readonlyLine is the field that makes read-only what the rest of the document would let
-// be written; "" for none.
+// readonlyLine returns the field that makes paths read-only which the rest of the document makes
+// writable; "" for none.
 func readonlyLine(r *spec.Resolved) string {
 	switch {
 	case r.Spec.Readonly.Or(false):
@@ -129,7 +128,7 @@ func readonlyLine(r *spec.Resolved) string {
 	return ""
 }
 
-// readonlyRule is what asks for that: its line, or the option that does.
+// readonlyRule returns the line, or the option, that requests this.
 func readonlyRule(r *spec.Resolved) string {
 	switch line := readonlyLine(r); {
 	case line == "":
@@ -141,7 +140,7 @@ func readonlyRule(r *spec.Resolved) string {
 	}
 }
 
-// isOption tells of a field that an option of an agent asks for, and no document.
+// isOption reports whether an agent's option sets a field, and no document does.
 func isOption(r *spec.Resolved, f spec.Field) bool {
 	return r.Spec.Source.Kind == spec.AgentOptions && r.Spec.At(f) == r.Spec.Source.Name
 }

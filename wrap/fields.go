@@ -2,15 +2,15 @@ package wrap
 
 import "sbx/spec"
 
-// The names of lines that every record has although no spec has such a field.
+// These are the names of lines in a record for which a spec has no field.
 const (
 	FieldNoNewPrivs spec.Field = "no_new_privs"
-	FieldProtected  spec.Field = "protected_names"     // those that are there at launch
-	FieldUnmade     spec.Field = "new_protected_names" // those that are not
+	FieldProtected  spec.Field = "protected_names"     // protected names that exist at launch
+	FieldUnmade     spec.Field = "new_protected_names" // protected names that do not exist yet
 	FieldSecrets    spec.Field = "secrets"
 	FieldPrivate    spec.Field = "private_folders"
 	FieldHome       spec.Field = "home"
-	FieldLayer      spec.Field = "layer" // over what may be read, where writes are learned
+	FieldLayer      spec.Field = "layer" // a writable layer over readable paths, in a run that learns writes
 	FieldSideDoors  spec.Field = "side_doors"
 	FieldProcesses  spec.Field = "processes"
 	FieldRecord     spec.Field = "record"

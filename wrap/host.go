@@ -5,37 +5,37 @@ import "sbx/spec"
 // State is the answer to a question about a host.
 type State uint8
 
-// The answers. Unknown means that nobody has tried: a launch then tries, and
-// learns from the step that fails.
+// These are the answers. Unknown means that nobody has tried: the launch then tries, and learns it
+// from the step that fails.
 const (
 	Unknown State = iota
 	Yes
 	No
 )
 
-// Answer is a State with the reason for it, in words for a person.
+// Answer is a State and its reason, in words for a person.
 type Answer struct {
 	State State
 	Why   string
 }
 
-// Rung is a step of the ladder of mechanisms, taken from the top by what the
-// host has.
+// Rung is a fallback level: a set of kernel mechanisms that the host may offer. The first that
+// works is used.
 type Rung uint8
 
-// The rungs, best first.
+// These are the fallback levels, best first.
 const (
-	// RungUser is all namespaces in a user namespace of the sandbox's own,
-	// with Landlock and seccomp.
+	// RungUser has all namespaces, in a user namespace of the sandbox's own, with Landlock and
+	// seccomp.
 	RungUser Rung = iota
-	// RungRoot is the same without a user namespace, for a root that has
-	// CAP_SYS_ADMIN where a user namespace cannot be had or cannot mount /proc.
+	// RungRoot is the same without a user namespace: for a root with CAP_SYS_ADMIN on a host where
+	// a user namespace cannot be made, or cannot mount /proc.
 	RungRoot
-	// RungBare is Landlock and seccomp alone.
+	// RungBare has only Landlock and seccomp.
 	RungBare
-	// RungParent is what an outer sandbox holds already.
+	// RungParent relies on what an outer sandbox enforces.
 	RungParent
-	// RungFree is a spec that constrains nothing.
+	// RungFree is for a spec that constrains nothing.
 	RungFree
 )
 
@@ -45,10 +45,10 @@ type Version [2]int
 // Less reports whether v is older than w.
 func (v Version) Less(w Version) bool { return v[0] < w[0] || v[0] == w[0] && v[1] < w[1] }
 
-// Kind is what stands at a path.
+// Kind is the kind of file at a path.
 type Kind uint8
 
-// The kinds; Absent is the zero value.
+// These are the kinds; Absent is the zero value.
 const (
 	Absent Kind = iota
 	Dir
@@ -59,36 +59,35 @@ const (
 	Other
 )
 
-// Found is something of a table (a secret, a part of @system, a device) that
-// stands on this host.
+// Found is an entry of a table (a secret, a part of @system, a device) that exists on this host.
 type Found struct {
-	Path   string     // absolute, as it is called
-	Real   string     // Path with links resolved; equal to Path where there is none
-	Kind   Kind       // of Real; Symlink is never the kind of Real
-	Target string     // what the link at Path says, where Path itself is a link
+	Path   string     // absolute, as the table names it
+	Real   string     // Path without links; equal to Path if it has none
+	Kind   Kind       // the kind of Real, and so never Symlink
+	Target string     // the text of the link at Path, if Path itself is a link
 	Why    string     // the table's reason
-	Agent  spec.Agent // whose own secret it is, see Secret
-	Home   bool       // another user's home, hidden whole
+	Agent  spec.Agent // the agent whose own secret it is, see defaults.Secret
+	Home   bool       // it is another user's home, hidden as a whole
 }
 
-// Protected is a name in a writable tree that makes the host run something
-// later, standing there at launch.
+// Protected is a path in a writable tree that could later run code on the host, and that exists at
+// launch.
 type Protected struct {
-	Path string // absolute, links resolved
+	Path string // absolute, without links
 	Kind Kind
 	Why  string
-	// Link is true where the name itself is a symbolic link: its target is
-	// protected, the link cannot be mounted over.
+	// Link is true if the name is a symbolic link: its target is protected, but a link cannot be
+	// mounted over.
 	Link bool
-	// Shared is true for a directory that is only made a mount point (".git"
-	// itself), so that it cannot be renamed away, and stays writable.
+	// Shared is true for a directory that only becomes a mount point (".git" itself) so that the
+	// command cannot rename it. It stays writable.
 	Shared bool
-	// By is the settings file that names it, as seen from the top of its directory;
-	// "" for what is protected by its own name.
+	// By is the settings file that names it as a program, relative to the top of its tree; "" for a
+	// path that is protected by its own name.
 	By string
 }
 
-// Reason is why it is protected, as the end of a sentence; "" where that is not known.
+// Reason says why it is protected, as the end of a sentence; "" if that is not known.
 func (p *Protected) Reason() string {
 	switch {
 	case p.Why == "":
@@ -99,17 +98,16 @@ func (p *Protected) Reason() string {
 	return ", since " + p.By + " names it: " + p.Why
 }
 
-// Repository is a git repository met in a writable tree at launch.
+// Repository is a git repository found in a writable tree at launch.
 type Repository struct {
-	Top    string // the working tree; "" for a bare one
-	GitDir string // absolute, links resolved
-	Common string // the common directory; equal to GitDir but for a linked worktree
-	// Others are the git directories of a common directory's other worktrees, which
-	// are read-only inside.
+	Top    string // the working tree; "" for a bare repository
+	GitDir string // absolute, without links
+	Common string // the common directory; differs from GitDir only for a linked worktree
+	// Others are the git directories of the other worktrees of Common. They are read-only inside.
 	Others []string
-	// Outside is true when Common lies outside every writable tree and is
-	// made writable because the worktree needs it: Common itself points back
-	// to Top, so that the workspace did not choose it.
+	// Outside is true if Common lies outside of every writable tree and is made writable because
+	// the worktree needs it. Common points back to Top, so a command cannot have chosen it by
+	// changing the workspace.
 	Outside bool
 }
 
@@ -119,146 +117,143 @@ type MountPoint struct {
 	Type string
 }
 
-// IDRange is a range of ids mapped onto itself.
+// IDRange is a range of ids that maps onto itself.
 type IDRange struct{ First, Count uint32 }
 
-// Stream is a standard stream of the caller's, and what it is open for.
+// Stream is one of the caller's standard streams, with its access mode.
 type Stream struct {
 	FD          int
 	Read, Write bool
 }
 
-// Host is every fact of machine and workspace that a Plan depends on.
-// host.Probe makes it; tests make their own.
+// Host has every fact about the machine and the workspace that a Plan depends on. host.Probe makes
+// it, and tests make their own.
 type Host struct {
 	Kernel  Version
 	Release string // "6.18.44"
 	Arch    string // "amd64", "arm64"
 
-	Container Engine // whose container this is; the zero Engine for none that is known
+	Container Engine // the engine of the container that sbx runs in; zero for none that sbx recognises
 
 	UID, GID int
-	UIDs     []IDRange // the ids that the caller's own user namespace has
+	UIDs     []IDRange // the ids in the caller's own user namespace
 	GIDs     []IDRange
 	SysAdmin bool // the caller has CAP_SYS_ADMIN
-	// Processes is how many processes and threads this machine can have, and Running
-	// how many it has; 0 where that is not known.
+	// Processes is how many processes and threads this machine can have, and Running how many it
+	// has; 0 if unknown.
 	Processes, Running uint64
-	PidMax             Answer // root may set kernel.pid_max of a pid namespace alone
-	// AuditReader: the caller may read the kernel's audit records, and ask whether
-	// there are any.
+	PidMax             Answer // root may set kernel.pid_max of a single pid namespace
+	// AuditReader is true if the caller may read the kernel's audit records, and ask whether there
+	// are any.
 	AuditReader bool
 
 	LandlockABI int
 	LandlockWhy string // why LandlockABI is 0
 	Seccomp     Answer
-	// FreeParent is what an outer sandbox holds that mounts nothing (Parent.Free); nil
-	// where there is none.
+	// FreeParent describes an outer sandbox that mounts nothing (Parent.Free); nil for none.
 	FreeParent *Parent
-	Outer      bool      // an outer sbx answers, and counts for those inside
-	Listener   Answer    // a filter may have a listener, and signals leave its calls waiting
+	Outer      bool      // an outer sbx answers, and counts for an sbx inside
+	Listener   Answer    // a filter may have a listener, and its calls wait even when signals arrive
 	Tracer     Answer    // the command may be traced, and its calls stop for the tracer
-	Profile    []byte    // the compiled filter of an OCI profile that the spec names; nil for the default
-	ProfileWhy string    // why the profile that the spec names cannot be used; "" where it can
+	Profile    []byte    // the compiled filter of an OCI profile that the spec names; nil for the default filter
+	ProfileWhy string    // why the profile that the spec names cannot be used; "" if it can
 	Rungs      [3]Answer // by Rung; RungBare is always Yes
 	Overlay    Answer    // overlay mounts in a user namespace
-	Layer      Answer    // such overlays that can be written
-	SetAttr    Answer    // mount_setattr(2), which changes a tree of mounts at once
-	Copies     Answer    // a socket of the command's can be copied, to rule on its connects: pidfd_getfd(2)
+	Layer      Answer    // writable overlay mounts in a user namespace
+	SetAttr    Answer    // mount_setattr(2), which changes a whole tree of mounts
+	Copies     Answer    // the supervisor can copy the command's sockets to connect them itself: pidfd_getfd(2)
 
-	Parent *Parent // what an outer sandbox holds; nil where there is none
-	// Groups is where control groups can be made, by Controller; looked at only
-	// where a limit asks for one, or Unbounded.
+	Parent *Parent // describes the outer sandbox; nil for none
+	// Groups says where control groups can be made, by Controller. Probe looks for that only if a
+	// limit needs one, or if Unbounded.
 	Groups [Controllers]GroupHost
 
 	Home string
-	// HomeReal is Home with links resolved, where it is a directory, and HomeMode its
-	// permission bits; looked at only where an agent's home is a layer.
+	// HomeReal is Home without links, if it is a directory, and HomeMode its permission bits. Probe
+	// looks for them only if an agent's home becomes a layer.
 	HomeReal string
 	HomeMode uint32
-	// Layers are the directories over which a private copy lies that can be written; looked
-	// for only where what a command writes is learned.
+	// Layers are the directories that a writable private copy may cover. Probe looks for them only
+	// in a run that learns writes.
 	Layers []Layer
-	// State is sbx's own state directory, links resolved, a private one inside; "" for
-	// none. StateLinks are the links on the way to it, StateWhy why it is not there,
-	// where sbx has tried to make it.
+	// State is sbx's own state directory without links, which is private inside; "" for none.
+	// StateLinks are the links that lead to it. StateWhy says why sbx could not make it, if it
+	// tried.
 	State      string
 	StateLinks []string
 	StateWhy   string
-	Secrets    []Found // the default secrets that exist and that the spec opens none of
-	// SecretsCut says which secrets were not looked for, where there are too
-	// many homes; "" where all were.
+	Secrets    []Found // the default secrets that exist and that the spec does not open
+	// SecretsCut says which secrets Probe did not look for, because there are too many homes; "" if
+	// it looked for all.
 	SecretsCut string
-	// DropEnv names the variables that lead to a hidden socket; the command
-	// does not get them.
+	// DropEnv names the variables that lead to a hidden socket. The command does not get them.
 	DropEnv  []string
-	System   []Found  // what @system is here
-	Keep     []Found  // what of /run stays in view
-	Devices  []Found  // the device nodes of a private /dev
+	System   []Found  // the files of @system on this host
+	Keep     []Found  // the entries of /run that stay in view
+	Devices  []Found  // the device nodes for a private /dev
 	Terminal string   // the caller's terminal, if a standard stream is one
-	Streams  []Stream // the caller's standard streams, where files are confined
-	ProcRO   []string // names under /proc that are made read-only
-	ProcMask []string // names under /proc that are masked
+	Streams  []Stream // the caller's standard streams, if files are confined
+	ProcRO   []string // names under /proc to make read-only
+	ProcMask []string // names under /proc to mask
 
-	Protected []Protected // in the order of their paths: a directory before what is in it
-	// Unmade is what is protected and does not exist: ".git/hooks" where it
-	// was removed, a future core.hooksPath. It must not be created.
+	Protected []Protected // sorted by path: a directory before its contents
+	// Unmade lists protected names that do not exist, like a ".git/hooks" that was removed or a
+	// future core.hooksPath. The command must not create them.
 	Unmade       []Protected
-	Repositories []Repository // known at launch
-	GitFolders   []string     // every git directory that the search looked at, submodules' too
-	Around       []string     // tops of repositories that a writable tree lies in, the nearest first
-	Worktrees    []Worktree   // linked worktrees that are as git makes them, in the writable trees
-	Left         []string     // protected names that were there and are not mounted on
-	SearchCut    string       // why the search for repositories was cut; "" if it was not
-	NamedCut     string       // why not all programs that settings name were looked for; "" if they were
+	Repositories []Repository // those found at launch
+	GitFolders   []string     // every git directory that the search looked at, also those of submodules
+	Around       []string     // tops of repositories that contain a writable tree, the nearest first
+	Worktrees    []Worktree   // linked worktrees in the writable trees that look as git makes them
+	Left         []string     // protected names that exist but have no mount on them
+	SearchCut    string       // why the search for repositories stopped early; "" if it did not
+	NamedCut     string       // why the search for programs that settings name stopped early; "" if it did not
 	Sockets      []Found      // pathname sockets in view at launch
-	Services     []Found      // those of services by which the host can be changed, where files are confined and not private
+	Services     []Found      // sockets of services that can change the host, if files are confined and not private
 	Removable    []string     // mount points of removable devices
 	Mounts       []MountPoint // the host's mounts, in the order of /proc/self/mountinfo
-	Listing      []Listing    // of directories in which a file must be hidden by name
+	Listing      []Listing    // the contents of directories in which a file must be hidden by name
 
-	// Tools are the sandboxes of others that this host has, Files and Procs the
-	// caller's RLIMIT_NOFILE and RLIMIT_NPROC. Only who wraps a command for one looks
-	// for them.
+	// Tools are other sandboxing programs on this host, Files and Procs the caller's RLIMIT_NOFILE
+	// and RLIMIT_NPROC. They are looked for only to wrap a command for such a tool.
 	Tools        []Tool
 	Files, Procs Rlimit
 
-	Allow   []Executable // what commands.allow names
-	Deny    []Executable // and commands.deny: a name as often as PATH has it
-	Loaders []string     // this machine's dynamic loaders, links resolved
+	Allow   []Executable // the programs that commands.allow names
+	Deny    []Executable // those that commands.deny names: a name for each time that PATH has it
+	Loaders []string     // this machine's dynamic loaders, without links
 
-	Paths map[string]Kind // kinds of further paths that a Plan asks for: /tmp, /run …
-	Users []int           // uids whose /run/user directory is made; the caller's own
+	Paths map[string]Kind // the kinds of other paths that a Plan asks about: /tmp, /run …
+	Users []int           // the uids whose /run/user directory is made: the caller's own
 }
 
-// Layer is a directory over which a private copy may lie.
+// Layer is a directory that a private copy may cover.
 type Layer struct {
 	Dir  string
 	Mode uint32 // permission bits
-	Why  string // why there can be none
+	Why  string // why no copy can cover it
 }
 
-// Listing is the content of a directory, in name order.
+// Listing is the content of a directory, sorted by name.
 type Listing struct {
 	Dir     string
 	Mode    uint32 // permission bits
 	Entries []Entry
-	Cut     bool // there are more entries than these
+	Cut     bool // the directory has more entries than these
 }
 
 // Entry is one name of a Listing.
 type Entry struct {
 	Name   string
 	Kind   Kind   // Symlink for a link
-	Target string // what a link says
+	Target string // the text of a link
 }
 
-// Without returns the host as it is known after a launch step showed that a
-// rung cannot be held here: Build then plans from the next one.
+// Without returns h changed by a launch step that failed: fallback level r does not work here.
+// Build then plans for the next level.
 func (h Host) Without(r Rung, why string) Host {
 	h.Rungs[r] = Answer{No, why}
 	return h
 }
 
-// Kind tells what stands at path, as far as Probe looked.
+// Kind returns the kind of file at path, as far as Probe looked.
 func (h *Host) Kind(path string) Kind { return h.Paths[path] }

@@ -8,59 +8,59 @@ import (
 	"sbx/wrap/defaults"
 )
 
-// item is something that begins at a path inside. The View has it, the mounts put it
-// there and other tools are told of it: all by the same list of items, of which a later
-// one lies over an earlier. So the View cannot say one thing and the mounts show another.
+// item is a change of the sandbox's tree at a path inside. The View, the mount operations and the
+// steps for other tools are all made from the same list of items, in which a later item lies over
+// an earlier one. So the View and the mounts cannot disagree.
 type item struct {
 	how    how
 	kind   Kind
 	mode   Mode
-	soft   bool // what is not there any more may stay away
-	part   bool // of what is laid as a whole, as /proc is: the View does not tell it apart
+	soft   bool // a source that has vanished is no error
+	part   bool // a part of something that is laid as a whole, as /proc is; the View does not have it
 	perm   uint32
-	slot   int // where a clone or descriptor of the source is; which empty directory; how many terminals, or bytes
+	slot   int // of the source's clone or descriptor; or which empty directory; or the number of terminals or bytes
 	path   string
-	source string // see how
+	source string // its meaning depends on how
 	field  spec.Field
 	why    string
 	cover  *cover
 }
 
-// how is how an item comes to its place, and what its source is.
+// how is the way in which an item changes its path. It says what source is.
 type how uint8
 
 const (
 	itemShown  how = iota // a path of the host
 	itemRooted            // the base: the host's root, or an empty one
-	itemOwned             // the sandbox's own: a part of the scratch tmpfs
-	itemAnew              // a directory of the host's anew, but for some of its names
+	itemOwned             // a directory of the sandbox's own: a part of the scratch tmpfs
+	itemAnew              // a directory of the host rebuilt without some of its names
 	itemFresh             // a tmpfs
-	itemProc              // the pid namespace's own
-	itemLaid              // a file of the sandbox's own, from another path inside
-	// By these the source is the path of the host that shows there: where the host replaces
-	// it the mount falls off, and is mounted again. "" for none.
+	itemProc              // the pid namespace's own /proc
+	itemLaid              // a file of the sandbox's own, bound from another path inside
+	// For these, source is the path of the host that shows there; "" for none. If the host replaces
+	// that file, the mount is lost and is mounted again.
 	itemMasked // an empty file or directory
-	itemClosed // what is there, read-only with all that is mounted in it
-	itemPinned // what is there: it cannot be renamed
-	// The View does not tell of the rest.
-	itemSealed   // what is there, but for what is mounted in it: read-only
-	itemDevpts   // terminals of the sandbox's own
+	itemClosed // the present content, read-only with everything mounted in it
+	itemPinned // the present content, as a mount point that cannot be renamed
+	// The View does not contain the following.
+	itemSealed   // the present content, read-only except for mounts in it
+	itemDevpts   // a devpts of the sandbox's own
 	itemMade     // an empty file or directory, in a directory of the sandbox's own
-	itemGone     // a name that is hidden, in the layer of an overlay
-	itemLinked   // a link; its text
-	itemWritten  // a file; its content
+	itemGone     // a name hidden in the layer of an overlay
+	itemLinked   // a link; source is its text
+	itemWritten  // a file; source is its content
 	itemCopied   // a copy of a file of the host
-	itemSaved    // nothing, yet: a clone of what stands at a path is taken
-	itemRead     // nothing, yet: a file of the host is opened
-	itemScratch  // the tmpfs that the sandbox's own is of
-	itemDetached // no mount event goes in or out
+	itemSaved    // shows nothing: takes a clone of a path for a later item
+	itemRead     // shows nothing: opens a file of the host for a later item
+	itemScratch  // the tmpfs whose parts are the sandbox's own directories
+	itemDetached // cuts off mount events in both directions
 )
 
-// add lays an item over those before it.
+// add lays an item over the ones before it.
 func (b *layers) add(i item) {
 	if i.how == itemOwned || i.how == itemFresh || i.how == itemProc {
 		i.kind = Dir
-		if i.how == itemFresh || i.slot != 0 { // empty, whatever was made there before
+		if i.how == itemFresh || i.slot != 0 { // it is empty, whatever was made there before
 			for path := range b.there {
 				if under(path, i.path) {
 					delete(b.there, path)
@@ -108,8 +108,8 @@ func (b *places) lay(i *item) {
 	b.view = b.view.With(l)
 }
 
-// make lays what the new tree lacks at its path, and the directories down to that: in an
-// empty root, or in a private directory.
+// make lays an item whose path does not exist yet in the new tree, with the directories that lead
+// to it: in an empty root, or in a private directory.
 func (b *layers) make(i item) {
 	if i.path == "/" || b.there[i.path] || i.how == itemMade && b.view.At(i.path).Source != "" {
 		return
@@ -127,7 +127,7 @@ func (b *layers) symlink(path, target string) {
 	b.make(item{how: itemLinked, path: path, source: target})
 }
 
-// target makes what a mount of kind k needs to stand at path.
+// target makes the file or directory on which a mount of kind k at path is mounted.
 func (b *layers) target(path string, k Kind) {
 	perm := uint32(0o644)
 	if k == Dir {
@@ -136,7 +136,7 @@ func (b *layers) target(path string, k Kind) {
 	b.make(item{how: itemMade, path: path, kind: k, perm: perm})
 }
 
-// place lays an item, and makes what it needs to stand on.
+// place lays an item and makes what it is mounted on.
 func (b *layers) place(i item) {
 	b.target(i.path, i.kind)
 	b.add(i)
@@ -147,29 +147,28 @@ func (b *layers) write(path, content string, perm uint32) {
 	b.add(item{how: itemWritten, path: path, source: content, perm: perm})
 }
 
-// closePart makes something of the sandbox's own read-only that the View does not tell
-// apart.
+// closePart makes a part of the sandbox's own tree read-only that the View does not distinguish.
 func (b *layers) closePart(path string, soft bool, f spec.Field, why string) {
 	b.add(item{how: itemClosed, path: path, soft: soft, part: true, field: f, why: why})
 }
 
-// pinsAbove makes the directories above an image of a path that could be renamed
-// mount points.
+// pinsAbove makes mount points of the directories above an image of a path that the command could
+// rename.
 func (b *layers) pinsAbove(path, at string) {
 	for i := 1; i < len(at); i++ {
 		if dir := at[:i]; at[i] == '/' && !b.pinned[dir] && reaches(b.view.At(dir)) && (reaches(b.view.At(parent(dir))) || !b.restricted()) && b.onTop(dir) == b.onTop(parent(dir)) {
 			b.pinned[dir] = true
 			pin := item{how: itemPinned, path: dir, soft: true, why: "on the way to what must stay"}
 			if up := len(at) - len(dir); strings.HasSuffix(path, at[len(dir):]) && up < len(path) {
-				pin.source = path[:len(path)-up] // else no directory of the host's own that the image's could be
+				pin.source = path[:len(path)-up] // else the image's directory is no directory of the host
 			}
 			b.add(pin)
 		}
 	}
 }
 
-// save takes a clone of what stands at source now, for an item that shows it later, or opens
-// it for one that copies it.
+// save takes a clone of source now, for an item that shows it later, or opens source for an item
+// that copies it.
 func (b *layers) save(i *item, source string) {
 	how := itemSaved
 	if i.how == itemCopied {
@@ -179,8 +178,7 @@ func (b *layers) save(i *item, source string) {
 	b.add(item{how: how, slot: i.slot, source: source, mode: i.mode, field: i.field, soft: i.soft})
 }
 
-// through covers a directory, makes in it what stays in view of what was there, and lays
-// that again.
+// through covers a directory, and then lays again what stays in view of its present contents.
 func (b *layers) through(stays []item, cover func()) {
 	for k := range stays {
 		b.save(&stays[k], b.in(stays[k].path))
@@ -191,37 +189,35 @@ func (b *layers) through(stays []item, cover func()) {
 	}
 }
 
-// ofPath is a path of the host at its own place.
+// ofPath returns the item that shows a path of the host at its own place.
 func ofPath(p spec.Path, m Mode) item {
 	return item{path: p.Real, source: p.Real, kind: pathKind(p), mode: m, field: p.Field}
 }
 
-// cover is a directory that is laid over because something in it must be hidden
-// by name, or must be there to be mounted on. A mount on a file vanishes when
-// the host renames another over it, as `git credential-store`, `npm login` and
-// `gh auth` do; a name that the directory does not show stays hidden.
+// cover is a directory that is covered because a name in it must be hidden, or must exist as a
+// mount point. A mount on a file is lost when the host renames another file over it, as `git
+// credential-store`, `npm login` and `gh auth` do; a name that the cover leaves out stays hidden.
 type cover struct {
 	dir  string
-	hide []string // paths relative to dir, with the slash; most are a name
-	make []Entry  // mount points that the host lacks, the same
+	hide []string // paths relative to dir, with a leading slash; most are a single name
+	make []Entry  // mount points that the host lacks, relative likewise
 	f    spec.Field
-	n    int // by which its parts of the scratch tmpfs are called
-	// Where rebuilt is true the directory is put together anew of parts, which are all of
-	// it, and seen as mode says; else they are in the layer of an overlay.
+	n    int // a number that names its parts of the scratch tmpfs
+	// rebuilt is true if the directory is rebuilt from parts alone, with the access that mode says.
+	// Otherwise parts go into the layer of an overlay.
 	rebuilt bool
 	mode    Mode
 	perm    uint32
 	parts   []item
-	// layer is true for the home of an agent, and where writes are learned, as learned
-	// tells: it is covered so that it can be written, whether or not anything in it is
-	// hidden.
+	// layer is true if the directory is covered so that the command can write to it, whether or not
+	// a name in it is hidden: for an agent's home, or, with learned, to learn writes.
 	layer, learned bool
-	// homes is true for a directory of which other users' homes are hidden.
+	// homes is true for a directory in which other users' homes are hidden.
 	homes bool
 }
 
-// layCover is a directory that is covered by one of the sandbox's own with the same
-// names, but for those that are hidden: nothing is made or changed in the host's by it.
+// layCover lays a cover into the View. It shows the directory's own names except the hidden ones,
+// and writes to it do not reach the host's directory.
 func (b *places) layCover(c *cover) {
 	if c.layer {
 		b.view = b.view.With(view.Layer{Path: c.dir, Grant: view.Grant{Access: view.Write, Source: c.dir, Copied: true, Because: view.Cause{Field: string(c.layerField())}}})

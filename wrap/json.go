@@ -10,8 +10,8 @@ import (
 	"sbx/seccomp"
 )
 
-// AppendJSON writes the Plan as JSON, two spaces to a level. Values of the
-// environment do not enter it.
+// AppendJSON appends the Plan as JSON, indented by two spaces. It leaves out the values of
+// environment variables.
 func (p *Plan) AppendJSON(dst []byte) []byte {
 	w := &printer{doc.Writer{B: dst, Lines: math.MaxInt}}
 	w.Open('{')
@@ -71,7 +71,7 @@ func envNames(env []string) []string {
 	return names
 }
 
-// texts are the items of a list as text has them.
+// texts returns the texts of a list's items.
 func texts[T any](list []T, text func(*T) string) (all []string) {
 	for i := range list {
 		all = append(all, text(&list[i]))

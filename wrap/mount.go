@@ -2,7 +2,7 @@ package wrap
 
 // mount makes the operations that put the items in their places.
 func (b *builder) mount() {
-	most := len(b.items) + 20 // what the scratch tmpfs takes
+	most := len(b.items) + 20 // for the scratch tmpfs
 	for n := range b.items {
 		if c := b.items[n].cover; c != nil {
 			most += len(c.parts) + 3
@@ -19,12 +19,13 @@ func (b *builder) mount() {
 	b.plan.items = b.items
 }
 
-// ops are the operations of the items of which each is one, at the item's path.
+// ops has the operation of each kind of item that takes exactly one, at the item's path.
 var ops = [...]Op{itemFresh: OpTmpfs, itemProc: OpProc, itemMasked: OpPlace, itemSealed: OpSeal, itemPinned: OpPin, itemDevpts: OpDevpts, itemMade: OpFile,
 	itemGone: OpWhiteout, itemLinked: OpSymlink, itemWritten: OpContent, itemCopied: OpCopy, itemShown: OpBind, itemOwned: OpBind, itemLaid: OpBind,
 	itemClosed: OpBind, itemSaved: OpClone, itemRead: OpRead, itemDetached: OpPrivate, itemScratch: OpScratch}
 
-// mountAt makes those of one item, where target is what its path is called meanwhile.
+// mountAt makes the operations of one item. target is where its path lies while the tree is put
+// together.
 func (b *builder) mountAt(i *item, target string) {
 	m := Mount{Op: ops[i.how], Source: i.source, Target: target, Mode: i.mode, Slot: i.slot, Perm: i.perm, Soft: i.soft, For: i.field, Why: i.why}
 	switch i.how {
@@ -52,7 +53,7 @@ func (b *builder) mountAt(i *item, target string) {
 	case itemFresh:
 		m.Slot, m.Size = 0, int64(i.slot)
 	case itemProc:
-		if b.prefix != "" { // the scratch directory goes with the old root; this one is covered, and stays
+		if b.prefix != "" { // the scratch directory goes away with the old root, while this one is covered and stays
 			b.masks(target)
 		}
 	case itemLaid:
@@ -73,7 +74,7 @@ func (b *builder) mountAt(i *item, target string) {
 			m.Op = OpMkdir
 		}
 	case itemWritten:
-		if i.path == ParentPath { // what holds is decided by now
+		if i.path == ParentPath { // by now it is decided what the sandbox enforces
 			m.Source = string((&teller{b.places}).parentOf().AppendJSON(make([]byte, 0, 1<<10)))
 		}
 	case itemSaved, itemRead:
@@ -94,9 +95,9 @@ func (b *builder) mountAt(i *item, target string) {
 	}
 }
 
-// coverWith lays a directory's own parts over it: in a private directory or, where the rest of it
-// is to be seen too, in a layer over it, where a whiteout (a character device 0/0,
-// overlayfs(5)) stands for each hidden name. Unprivileged since Linux 5.11.
+// coverWith covers a directory with its own parts: in a private directory or, if the rest of the
+// directory shows too, in a layer over it. In the layer a whiteout (a character device 0/0,
+// overlayfs(5)) hides a name. An unprivileged user can make one since Linux 5.11.
 func (b *builder) coverWith(c *cover, target string) {
 	at, n := b.scratchAt(), itoa(c.n)
 	dir := at + "/layer" + n
@@ -129,10 +130,10 @@ func (b *builder) coverWith(c *cover, target string) {
 
 func (b *draft) op(m Mount) { b.plan.Mounts = append(b.plan.Mounts, m) }
 
-// masks makes the empty directory and the empty file, and opens them. Their mount
-// is to stay in the tree, if covered: what was detached cannot be bound again,
-// as renewing a mask does. Their modes let their owner write, so that it is the mount
-// alone that refuses what is attempted there, which the record then tells of.
+// masks makes and opens the empty directory and the empty file. They stay mounted in the tree, if
+// covered, because renewing a mask binds them again, and a detached mount cannot be bound. Their
+// modes let their owner write, so that only the mount denies a write to a mask, which the record
+// then reports.
 func (b *draft) masks(at string) {
 	b.op(Mount{Op: OpMkdir, Target: at + partEmpty, Perm: 0o755})
 	b.op(Mount{Op: OpFile, Target: at + partNone, Perm: 0o644})
@@ -140,7 +141,8 @@ func (b *draft) masks(at string) {
 	b.op(Mount{Op: OpOpen, Source: at + partNone, Slot: slotNone})
 }
 
-// scratchMounts mounts the tmpfs, makes its parts and, in place, opens the two masks.
+// scratchMounts mounts the scratch tmpfs, makes its parts and, if the host's root stays in place,
+// opens the two masks.
 func (b *layers) scratchMounts() {
 	at := b.scratchAt()
 	b.op(Mount{Op: OpScratch, Target: at, Perm: 0o755, Size: b.tmpfsSize()})

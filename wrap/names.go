@@ -27,7 +27,7 @@ func (s Status) String() string {
 	return [...]string{"enforced", "guarded", "degraded", "observed", "unavailable"}[s]
 }
 
-// elsewhere are the views by other names than the host's.
+// elsewhere returns the views whose name inside is not the host's.
 func (x *Watch) elsewhere() (views []string) {
 	for _, v := range x.Views {
 		if v.Inside != v.Tree {
@@ -41,7 +41,7 @@ func (c Counter) String() string {
 	return [...]string{"none", "notify", "ptrace", "outer supervisor", "auto"}[c]
 }
 
-// ParseCounter is the counter that a word of the command line names.
+// ParseCounter returns the counter that a word of the command line names.
 func ParseCounter(word string) (Counter, bool) {
 	for c := CounterNone; c <= CounterPtrace; c++ {
 		if c.String() == word {

@@ -2,20 +2,20 @@ package wrap
 
 import "strings"
 
-// Narrow is what a nested sandbox may reach, where that is less than what the outer one
-// does: the outer supervisor holds it for those inside, beside its own rules.
+// Narrow is the network of a nested sandbox that may reach less than the outer one. The outer
+// supervisor enforces it for processes inside, in addition to its own rules.
 type Narrow struct {
-	Reach   []string // endpoints, as network.allow has them
-	Sockets []string // pathname sockets of the host that may be connected to
-	Told    bool     // what is refused is described
+	Reach   []string // endpoints, in the form of network.allow
+	Sockets []string // pathname sockets of the host that the command may connect to
+	Told    bool     // denials are described
 }
 
-// Text is a Narrow as ParseNarrow reads it. No endpoint begins as a path does.
+// Text returns a Narrow in the form that ParseNarrow reads. No endpoint begins like a path.
 func (n *Narrow) Text() string {
 	return strings.Join(append(append([]string{""}, n.Reach...), n.Sockets...), "\x00")
 }
 
-// ParseNarrow reads what Text wrote.
+// ParseNarrow reads the form that Text returns.
 func ParseNarrow(text string) (n Narrow, ok bool) {
 	items := strings.Split(text, "\x00")
 	for _, item := range items[1:] {
@@ -31,17 +31,17 @@ func ParseNarrow(text string) (n Narrow, ok bool) {
 	return n, items[0] == ""
 }
 
-// MaxNarrow is the longest text of a Narrow in bytes.
+// MaxNarrow is the greatest length of a Narrow's text in bytes.
 const MaxNarrow = 64 << 10
 
-// Beyond is a connect that a Narrow refused.
+// Beyond is a connect that a Narrow denied.
 type Beyond struct {
-	Target  string // a host and a port, or a socket's path; "" for what cannot be told
+	Target  string // a host and a port, or a socket's path; "" if unknown
 	Program string
-	Outer   bool // the outer sandbox refuses it as well
+	Outer   bool // the outer sandbox denies it as well
 }
 
-// Text is a Beyond as ParseBeyond reads it.
+// Text returns a Beyond in the form that ParseBeyond reads.
 func (r *Beyond) Text() string {
 	by := "inner"
 	if r.Outer {
@@ -50,7 +50,7 @@ func (r *Beyond) Text() string {
 	return by + "\x00" + r.Program + "\x00" + r.Target
 }
 
-// ParseBeyond reads what Text wrote.
+// ParseBeyond reads the form that Text returns.
 func ParseBeyond(text string) (r Beyond, ok bool) {
 	by, rest, _ := strings.Cut(text, "\x00")
 	r.Outer = by == "outer"

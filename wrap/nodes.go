@@ -7,19 +7,19 @@ import (
 	"sbx/spec"
 )
 
-// NodeKind is what a Node puts at its path.
+// NodeKind is the kind of file or mount that a Node puts at its path.
 type NodeKind uint8
 
-// The kinds.
+// These are the kinds of Nodes.
 const (
-	NodeBind      NodeKind = iota // Source of the host, with all mounts under it, as Mode says
+	NodeBind      NodeKind = iota // Source of the host, with every mount under it; Mode says how
 	NodeTmpfs                     // an empty tmpfs (Size, Perm)
 	NodeDir                       // a directory (Perm)
 	NodeFile                      // a file with the content Text
 	NodeLink                      // a symbolic link to Text
-	NodeEmptyDir                  // an empty, read-only directory over what is there
-	NodeEmptyFile                 // an empty file over what is there
-	NodeReadOnly                  // what is mounted at Path becomes read-only
+	NodeEmptyDir                  // an empty, read-only directory over the present content
+	NodeEmptyFile                 // an empty file over the present content
+	NodeReadOnly                  // the mount at Path becomes read-only
 	NodeProc
 	NodeDevpts
 )
@@ -33,18 +33,17 @@ type Node struct {
 	Mode   Mode
 	Perm   uint32
 	Size   int64
-	Soft   bool // what is not there may stay away
-	Closed bool // a mount that is made read-only by a later Node, and that Node
+	Soft   bool // a source that does not exist is no error
+	Closed bool // it is a mount that a later Node makes read-only, or that later Node
 	For    spec.Field
 }
 
-// Nodes lists the steps by which a tool that mounts by its own command line, and lays no
-// overlays, puts the sandbox's files together, in order. They come of the same items as
-// Plan.Mounts, and show at each path what the View says. Without a Node at "/" the root is
-// empty.
+// Nodes lists the steps by which another tool puts the sandbox's files together: one that mounts by
+// its own command line and cannot lay overlays. They are made from the same items as Plan.Mounts,
+// and each path shows what the View says. Without a Node at "/" the root is empty.
 //
-// The files that sbx puts there for an sbx inside are left out, and so are private copies of
-// directories, which no other tool can make: copied names those.
+// Left out are the files that sbx writes for an sbx inside, and private copies of directories,
+// which no other tool can make: copied names those directories.
 func (p *Plan) Nodes() (nodes []Node, copied []string) {
 	w := walk{view: &p.View, nodes: make([]Node, 0, len(p.items)+16)}
 	for n := range p.items {
@@ -68,11 +67,11 @@ type walk struct {
 	copied []string
 }
 
-// simple has the items that become one Node of that kind.
+// simple has the kind of Node for each kind of item that becomes exactly one.
 var simple = [...]NodeKind{itemOwned: NodeTmpfs, itemFresh: NodeTmpfs, itemProc: NodeProc, itemDevpts: NodeDevpts, itemMasked: NodeEmptyFile, itemGone: NodeEmptyFile,
 	itemMade: NodeFile, itemWritten: NodeFile, itemLinked: NodeLink}
 
-// step adds the Nodes of one item, in an empty root or the host's.
+// step adds the Nodes of one item, in an empty root or in the host's.
 func (w *walk) step(i *item, empty bool) {
 	n := Node{Path: i.path, Perm: i.perm, Soft: i.soft, For: i.field}
 	switch i.how {
@@ -100,7 +99,7 @@ func (w *walk) step(i *item, empty bool) {
 		w.anew(i.cover)
 	case itemCopied:
 		w.copied = append(w.copied, i.path)
-	case itemSaved, itemRead, itemScratch, itemDetached, itemLaid: // how sbx itself goes about it
+	case itemSaved, itemRead, itemScratch, itemDetached, itemLaid: // only sbx itself mounts in this way
 	default:
 		n.Kind = simple[i.how]
 		switch {
@@ -119,8 +118,8 @@ func (w *walk) step(i *item, empty bool) {
 	}
 }
 
-// anew puts a directory together in a tmpfs. An overlay is none of another tool's: what it
-// hides is masked.
+// anew rebuilds a directory in a tmpfs. Other tools lay no overlays, so a name that an overlay
+// would hide is masked.
 func (w *walk) anew(c *cover) {
 	if c.rebuilt {
 		w.nodes = append(w.nodes, Node{Kind: NodeTmpfs, Path: c.dir, Perm: c.perm, For: c.f})
@@ -140,7 +139,7 @@ func (w *walk) bind(n Node, source string, mode Mode) {
 	w.nodes = append(w.nodes, n)
 }
 
-// close makes what is mounted at a path read-only.
+// close makes the mount at a path read-only.
 func (w *walk) close(n Node) {
 	n.Kind = NodeReadOnly
 	for i := range slices.Backward(w.nodes) {
@@ -153,17 +152,16 @@ func (w *walk) close(n Node) {
 	w.nodes = append(w.nodes, n)
 }
 
-// onto binds what the View has at a path onto itself. What is mounted under it
-// comes along, as it does for sbx; a tool binds it from the host, without that, and
-// so has to do it before it mounts anything there. What is only to be a mount
-// point, and is one, stays as it is.
+// onto binds the content of a path onto that path. For sbx the mounts under the path come along.
+// Another tool binds the path from the host, without them, and so has to do that before it mounts
+// anything there. A path that must only be a mount point, and already is one, stays as it is.
 func (w *walk) onto(n Node, mode Mode) {
 	switch g := w.view.At(n.Path); {
 	case g.Access < view.Read:
-		return // something lies over it in the end
+		return // a later Node covers it
 	case g.Source != "" && !g.Copied:
 		n.Source, n.Mode = g.Source, mode
-	case mode == ModeRO: // of the sandbox's own
+	case mode == ModeRO: // a directory of the sandbox's own
 		w.close(n)
 		return
 	default:
@@ -182,7 +180,7 @@ func (w *walk) onto(n Node, mode Mode) {
 		case n.Path == o.Path || !under(o.Path, n.Path):
 		case n.Mode != ModeRO:
 			at = i
-		default: // read-only with all in it
+		default: // read-only with everything in it
 			at = i
 			if o.Kind == NodeBind {
 				o.Mode = ModeRO

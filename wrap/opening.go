@@ -6,13 +6,12 @@ import (
 	"sbx/spec"
 )
 
-// PidMaxFile bounds the processes of the pid namespace of who writes it (Linux 6.14).
+// PidMaxFile limits the processes of the pid namespace of the process that writes it (Linux 6.14).
 const PidMaxFile = "/proc/sys/kernel/pid_max"
 
-// Opening is how a launch begins: the namespaces and what depends on nothing
-// else. It follows from the spec and a few facts of the kernel, so that the
-// child can be busy with it while the workspace is looked at. A Plan's Opening
-// is the same value.
+// Opening is the beginning of a launch: the namespaces, and steps that depend on nothing else. It
+// follows from the spec and a few facts about the kernel, so that the child can carry it out while
+// the supervisor still examines the workspace. A Plan's Opening is the same value.
 type Opening struct {
 	Rung       Rung
 	Namespaces []Namespace

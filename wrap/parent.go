@@ -10,48 +10,48 @@ import (
 	"sbx/wrap/defaults"
 )
 
-// ParentPath is where a sandbox with a private /run tells an sbx inside it what
-// holds there already. It lies on a read-only mount of its own.
+// ParentPath is where a sandbox with a private /run describes itself to an sbx inside. It lies on a
+// read-only mount of its own.
 const ParentPath = "/run/sbx/parent.json"
 
-// Parent is what an outer sandbox holds, as far as a nested one must know.
+// Parent describes what an outer sandbox enforces, as far as a nested one must know.
 type Parent struct {
 	AccessMode spec.AccessMode
 	Network    spec.NetworkMode
-	Reach      []string       // what may be reached under NetworkAllow
-	Narrows    bool           // and its supervisor holds less for those inside that ask for it
+	Reach      []string       // the endpoints that may be reached under NetworkAllow
+	Narrows    bool           // its supervisor enforces less than Reach for an sbx inside that asks for it
 	Listen     []reach.Listen // ports of the host that lead inside
-	Visible    bool           // only what is named is in view
-	Writable   []string       // trees that are writable, private directories not counted
-	Read       []string       // what is in view of an empty root, @system not counted
+	Visible    bool           // only paths that the spec names are in view
+	Writable   []string       // writable trees, without private directories
+	Read       []string       // paths in view of an empty root, without @system
 	Hidden     []string
-	Secrets    []string // what is hidden by default
+	Secrets    []string // paths hidden by default
 	Allowed    []string // protected names that may be written
-	Opened     []string // secrets that the spec names, and so shows
-	Root       string   // what a worker has of its workshop's root, from which those inside count; "" for none
-	// Agent is the agent that the command is, whose own keys are in view.
+	Opened     []string // secrets that the spec names, which shows them
+	Root       string   // the part of its workshop's root that a worker sees, from which an sbx inside counts paths; "" for none
+	// Agent is the outer sandbox's agent, whose own keys are in view.
 	Agent spec.Agent
 
-	// What a nested document is compared with, see tellSpec.
-	Confined bool     // nothing but Writable and Private may be written
+	// A nested document is compared with these, see tellSpec.
+	Confined bool     // only Writable and Private may be written
 	Dir      string   // where the command started
 	System   bool     // @system is in view
 	Private  []string // directories that are the sandbox's own
-	View     []string // what may be done at which paths, as tellView writes it
+	View     []string // the access to each path, as tellView writes it
 	asked    *spec.Node
 
-	// Free: it constrains no files and no network, and an sbx inside makes a sandbox of
-	// its own. Only asked and the limits below count then.
+	// Free is true if the outer sandbox constrains neither files nor network, so that an sbx inside
+	// makes a sandbox of its own. Then only asked and the limits below apply.
 	Free bool
 
-	// What the limits of the whole tree hold, of it or one further out; 0 where
-	// nothing does.
+	// These limits hold for the whole tree, enforced by the outer sandbox or one further out; 0
+	// means no limit.
 	Memory, PIDs int64
 	CPUs         float64
-	SocketsApart bool // Memory holds, but for socketsApart
+	SocketsApart bool // Memory is enforced with the exception that socketsApart explains
 }
 
-// parentOf is what this Plan's sandbox tells those inside.
+// parentOf returns what this Plan's sandbox reports to an sbx inside.
 func (b *teller) parentOf() *Parent {
 	p := &Parent{AccessMode: b.r.AccessMode, Network: b.r.Network, Visible: b.r.Visible, Confined: b.r.Confined, Agent: b.r.Agent}
 	if b.r.ReadOnly && p.AccessMode == spec.WorkspaceWrite {
@@ -101,7 +101,8 @@ func (b *teller) parentOf() *Parent {
 	return p
 }
 
-// tell has the supervisor tell those inside what a free sandbox asks for.
+// tell lets the supervisor report to an sbx inside what the documents request, for a sandbox that
+// mounts nothing.
 func (b *teller) tell() {
 	p := &Parent{Free: true, Network: spec.NetworkHost}
 	b.tellLimits(p)
@@ -111,12 +112,11 @@ func (b *teller) tell() {
 	}
 }
 
-// isSecret reports whether a path is, or lies in, one of the default secrets of
-// the system or of any home: a root may open those of others. The command's
-// agent has its own in view.
+// isSecret reports whether path is, or lies in, a default secret of the system or of any home: a
+// root may open other users' secrets. The command's agent has its own secrets in view.
 func (b *draft) isSecret(path string) bool { return defaults.IsSecret(path, b.h.Home, b.r.Agent) }
 
-// AppendJSON writes p as ParseParent reads it.
+// AppendJSON appends p in the form that ParseParent reads.
 func (p *Parent) AppendJSON(dst []byte) []byte {
 	w := &printer{doc.Writer{B: dst}}
 	w.Open('{')
@@ -150,8 +150,7 @@ func (p *Parent) AppendJSON(dst []byte) []byte {
 	return append(w.B, '\n')
 }
 
-// ParseParent reads what an outer sandbox left; ok is false for what this
-// version does not understand.
+// ParseParent reads what an outer sandbox left. ok is false if this version does not understand it.
 func ParseParent(n *spec.Node) (p *Parent, ok bool) {
 	text := func(key string) string {
 		if m := n.Get(key); m != nil {
@@ -198,10 +197,10 @@ func ParseParent(n *spec.Node) (p *Parent, ok bool) {
 	return p, p.parseLimits(text)
 }
 
-// nested is the Plan of an sbx inside another: no namespace can be made there,
-// and none is needed where the outer sandbox holds as much as is asked. What is
-// narrower is left to Landlock and a filter on top, where they reach; the filter
-// is loaded once more in any case: filters add up.
+// nested makes the Plan of an sbx inside another. No namespace can be made there, and none is
+// needed if the outer sandbox enforces as much as the spec requests. Narrower requests are left to
+// Landlock and a syscall filter, as far as these reach. The filter is loaded in any case, since
+// filters add up.
 func (b *nesting) nested() {
 	b.plan.Base = BaseHost
 	b.plan.KeepCaps = true
@@ -214,14 +213,14 @@ func (b *nesting) nested() {
 		b.layBare()
 		b.landlock()
 		b.plan.Outer = b.plan.Outer.Meet(b.view)
-		b.view = view.Tree{} // which the outer sandbox's mounts are seen through
+		b.view = view.Tree{} // the View describes paths as the host has them, and the outer sandbox's mounts change those
 	} else if b.plan.Narrow != nil {
 		b.apart()
 	}
 }
 
-// narrower says that field is narrower than what the outer sandbox holds, and
-// how far that can be held inside it.
+// narrower reports that field requests less access than the outer sandbox grants, and how well that
+// can be enforced inside it.
 func (b *nesting) narrower(f spec.Field, why string, s Status) {
 	switch {
 	case s == Degraded && (f == "network" || b.h.LandlockABI > 0):
@@ -240,10 +239,11 @@ func (b *nesting) narrower(f spec.Field, why string, s Status) {
 		Why: why, Help: "set it in the outer spec, or list \"" + string(f) + "\" in best_effort"}, s)
 }
 
-// nestedSecrets compares what is hidden by default, and what is protected.
+// nestedSecrets compares the secrets hidden by default and the protected names with the outer
+// sandbox's.
 func (b *nesting) nestedSecrets(held *Parent) {
 	shows := func(path string) {
-		if b.fromOutside("access_mode") { // with another HOME than outside, and nothing asked
+		if b.fromOutside("access_mode") { // no document here requests it: HOME differs from the outer sandbox's
 			b.fault(FieldSecrets, Degraded, "the outer sandbox shows "+path)
 			return
 		}

@@ -6,8 +6,8 @@ import (
 	"sbx/spec"
 )
 
-// nestedFiles compares the files, and reports whether Landlock is to hold what is
-// narrower.
+// nestedFiles compares the file rules with the outer sandbox's, and reports whether Landlock must
+// enforce a narrower one.
 func (b *nesting) nestedFiles(held *Parent) (more bool) {
 	narrower := func(f spec.Field, why string) {
 		more = true

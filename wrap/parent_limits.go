@@ -8,8 +8,8 @@ import (
 	"sbx/spec"
 )
 
-// tellLimits is what an sbx inside may count on: the limits that this sandbox
-// holds, not those that it only watches.
+// tellLimits reports to an sbx inside the limits that this sandbox enforces, without those that it
+// only watches.
 func (b *teller) tellLimits(p *Parent) {
 	l := &b.r.Spec.Limits.Value
 	holds := func(f spec.Field) bool {

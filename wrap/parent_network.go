@@ -9,8 +9,8 @@ import (
 	"sbx/spec"
 )
 
-// nestedNetwork compares the network. No namespace can be made there: what is narrower
-// the outer supervisor holds, where it can.
+// nestedNetwork compares the network with the outer sandbox's. No network namespace can be made
+// inside, so the outer supervisor enforces a narrower request, if it can.
 func (b *nesting) nestedNetwork(held *Parent) {
 	why := "the outer sandbox has " + held.Network.String()
 	switch {
@@ -24,7 +24,7 @@ func (b *nesting) nestedNetwork(held *Parent) {
 	}
 	b.plan.Filter.NoInet = b.r.Network == spec.NetworkNone && b.plan.Filter.On
 	switch {
-	case held.Network == spec.NetworkHost: // whose supervisor rules on no connect
+	case held.Network == spec.NetworkHost: // its supervisor decides on no connect
 		why += "; sockets by path stay"
 	case !held.Narrows:
 		why += ", and its supervisor answers no sbx inside (--counter)"
@@ -43,13 +43,13 @@ func (b *nesting) nestedNetwork(held *Parent) {
 	b.narrower("network", why, Degraded)
 }
 
-// reaches reports whether the spec allows all of an endpoint.
+// reaches reports whether the spec allows everything that an endpoint covers.
 func (b *nesting) reaches(text string) bool {
 	outer, err := reach.Expand(text, "")
 	return err == nil && len(reach.Wider(b.r.Reach, outer)) == 0
 }
 
-// published are the outer sandbox's ports, as ParseParent reads them.
+// published returns the outer sandbox's ports in the form that parsePublished reads.
 func (p *Parent) published() (all []string) {
 	for _, l := range p.Listen {
 		all = append(all, l.Long())
@@ -57,7 +57,7 @@ func (p *Parent) published() (all []string) {
 	return all
 }
 
-// parsePublished reads what published wrote.
+// parsePublished reads the texts that published returned.
 func parsePublished(texts []string) (all []reach.Listen, ok bool) {
 	for _, text := range texts {
 		l, err := reach.ParseListen(text)
@@ -69,8 +69,8 @@ func parsePublished(texts []string) (all []reach.Listen, ok bool) {
 	return all, true
 }
 
-// nestedListen compares the ports that are published: those of the outer sandbox lead to
-// whoever listens inside of it.
+// nestedListen compares the published ports with the outer sandbox's: a connection to one of those
+// reaches any program inside that listens on it.
 func (b *nesting) nestedListen(held *Parent) {
 	if more := uncovered(b.r.Listen, held.Listen); more != "" {
 		b.unpublished("the outer sandbox does not publish "+more, "set it in the outer spec")
@@ -80,7 +80,7 @@ func (b *nesting) nestedListen(held *Parent) {
 	}
 }
 
-// uncovered is the first of some ports that others do not cover; "" for none.
+// uncovered returns the first of ports that no element of by covers; "" for none.
 func uncovered(ports, by []reach.Listen) string {
 	for _, l := range ports {
 		if !slices.ContainsFunc(by, func(other reach.Listen) bool { return other.Covers(l) }) {

@@ -9,15 +9,14 @@ import (
 	"sbx/spec"
 )
 
-// toldFields are the fields that an sbx inside compares as they were asked: what
-// no kernel holds for it, and what a later document could loosen.
+// toldFields are the fields that the outer sandbox reports as its documents set them. No kernel
+// mechanism enforces them for an sbx inside, and a later document could loosen them.
 var toldFields = [...]spec.Field{"tools_allowed", "tools_denied", "max_turns", "max_commands", "on_exceed", "limits", "best_effort", "require_available", "agent"}
 
-// tellSpec is what a nested document is compared with beside what the kernel
-// holds.
+// tellSpec adds what a nested document is compared with, in addition to what the kernel enforces.
 func (b *teller) tellSpec(p *Parent) {
 	if dir := b.r.WorkingDir.Real; b.prefix == "" || b.r.Job != nil || b.view.At(dir).Source == dir || b.onTop(dir) >= 0 {
-		p.Dir = dir // where the directory is not in view, to have started in it opens nothing
+		p.Dir = dir // if the directory is not in view, a document that starts there would open nothing
 	}
 	p.System = b.r.System
 	for _, path := range b.view.Places() {
@@ -29,7 +28,7 @@ func (b *teller) tellSpec(p *Parent) {
 	b.tellAsked(p)
 }
 
-// tellAsked is the part of it that holds whatever is mounted.
+// tellAsked adds the fields that apply whether or not anything is mounted.
 func (b *teller) tellAsked(p *Parent) {
 	asked := &spec.Node{Kind: spec.Object}
 	doc := b.r.Spec.Node()
@@ -53,9 +52,9 @@ func (b *teller) tellAsked(p *Parent) {
 	p.asked = asked
 }
 
-// environmentNames are the variables that a command may have, as environment.pass
-// names them; nil for any. The values of those that are set are the command's to
-// change.
+// environmentNames returns the variables that a command may have, in the form of environment.pass;
+// nil for any. Only the names count, because the command may change the values of the variables
+// that environment.set gives it.
 func environmentNames(environment *spec.Node) *spec.Node {
 	pass := environment.Get("pass")
 	if pass == nil {
@@ -70,7 +69,7 @@ func environmentNames(environment *spec.Node) *spec.Node {
 	return list
 }
 
-// programNodes are programs as they are named inside.
+// programNodes returns the names that programs have inside.
 func programNodes(all []spec.ProgramAt) *spec.Node {
 	list := &spec.Node{Kind: spec.List}
 	for i := range all {
@@ -85,7 +84,7 @@ func programNodes(all []spec.ProgramAt) *spec.Node {
 	return list
 }
 
-// names reports whether a list of the outer sandbox's commands has all of these.
+// names reports whether a list of the outer sandbox's commands contains all of these.
 func (p *Parent) names(list string, all []spec.ProgramAt) bool {
 	for _, n := range programNodes(all).Items {
 		if !slices.ContainsFunc(p.listed(list), func(has *spec.Node) bool { return has.Text == n.Text }) {
@@ -95,7 +94,7 @@ func (p *Parent) names(list string, all []spec.ProgramAt) bool {
 	return true
 }
 
-// namesOnly reports whether it has nothing else.
+// namesOnly reports whether a list of the outer sandbox's commands exists and contains no others.
 func (p *Parent) namesOnly(list string, all []spec.ProgramAt) bool {
 	for _, has := range p.listed(list) {
 		if !slices.ContainsFunc(programNodes(all).Items, func(n *spec.Node) bool { return n.Text == has.Text }) {
@@ -112,12 +111,12 @@ func (p *Parent) listed(list string) []*spec.Node {
 	return nil
 }
 
-// FreeParent is what errors call the spec of an outer sandbox that mounts nothing.
+// FreeParent is the name in error messages of the spec of an outer sandbox that mounts nothing.
 const FreeParent = "the outer sbx's spec"
 
-// Document is the outer sandbox's resolved spec as the document that an sbx
-// inside narrows: its paths are those inside. there reports whether something
-// stands at a path; what is not in view there cannot be named.
+// Document returns the outer sandbox's resolved spec as a document that an sbx inside narrows, with
+// the paths that they have inside. there reports whether a path exists; paths that are not in view
+// are left out.
 func (p *Parent) Document(there func(path string) bool) (*spec.SandboxSpec, error) {
 	asked := p.asked
 	if asked == nil {
@@ -127,7 +126,7 @@ func (p *Parent) Document(there func(path string) bool) (*spec.SandboxSpec, erro
 	if err != nil {
 		return nil, err
 	}
-	s.Source.Root = nil // made here
+	s.Source.Root = nil // sbx made the tree here, no file has it
 	if p.Free {
 		s.Source.Name, s.Source.Root = FreeParent, s.Node()
 		return s, nil
@@ -158,12 +157,11 @@ func (p *Parent) Document(there func(path string) bool) (*spec.SandboxSpec, erro
 		fs.Read = spec.Some(p.read(there))
 	}
 	s.Filesystem = spec.Some(fs)
-	s.Source.Root = s.Node() // without places: it is named as a whole
+	s.Source.Root = s.Node() // without places: messages name the document as a whole
 	return s, nil
 }
 
-// standing are the paths of some lists at which something stands, and the names at any
-// depth.
+// standing returns the paths in lists that exist, and the names at any depth.
 func standing(there func(path string) bool, lists ...[]string) []string {
 	all := append([]string{}, slices.Concat(lists...)...)
 	return slices.DeleteFunc(all, func(path string) bool { return !strings.HasPrefix(path, "**/") && !there(path) })
@@ -177,9 +175,9 @@ func (p *Parent) read(there func(path string) bool) []string {
 	return all
 }
 
-// Default is the document of who asks for nothing inside: it inherits. A list that is
-// about to be added to begins with what the outer sandbox has of it; alone it would be
-// all that is left.
+// Default returns the document of a caller inside who requests nothing, and so inherits the outer
+// sandbox's spec. If a list will be added to, it begins with the outer sandbox's entries: a list by
+// itself would replace them.
 func (p *Parent) Default(name string, write, read bool, there func(path string) bool) *spec.SandboxSpec {
 	s := &spec.SandboxSpec{}
 	var fs spec.Filesystem
@@ -196,8 +194,8 @@ func (p *Parent) Default(name string, write, read bool, there func(path string) 
 	return s
 }
 
-// Workshop is what the outer sandbox leaves a worker of its workshop, as the document
-// that a worker inside narrows; nil where it is no workshop's.
+// Workshop returns the part of its workshop's tree that the outer sandbox shows a worker, as a
+// document that a worker inside narrows; nil if the outer sandbox belongs to no workshop.
 func (p *Parent) Workshop() *spec.SandboxSpec {
 	if p.Root == "" {
 		return nil
@@ -211,8 +209,8 @@ func (p *Parent) Workshop() *spec.SandboxSpec {
 	return s
 }
 
-// worker has a worker's files held as far as they can be beside those of the worker
-// that called it, and says so once.
+// worker reports that a worker's file rules are enforced only as well as possible inside the
+// sandbox of the worker that called it. It warns once.
 func (b *nesting) worker(f spec.Field, why string) {
 	warning := spec.Warning{Field: f, On: b.r.At(f), Text: why}
 	b.fault(f, Degraded, why)

@@ -12,8 +12,8 @@ import (
 
 func placesOf(d *draft) *places { return &places{draft: d} }
 
-// What the documents open of secrets is told to a sandbox inside, those of other
-// homes as well: it would say that they are hidden.
+// The outer sandbox reports which secrets its documents open, also those of other homes, since an
+// sbx inside would otherwise report them as hidden.
 func TestParentTellsWhatIsOpened(t *testing.T) {
 	read := []spec.Path{}
 	for _, p := range []string{"/home/me/.ssh/known_hosts", "/home/other/.ssh", "/root/.aws", "/srv/.ssh", "/home/me/src"} {
@@ -27,8 +27,8 @@ func TestParentTellsWhatIsOpened(t *testing.T) {
 	}
 }
 
-// A sandbox inside is told which endpoints its network has, and may ask for those. That
-// it wants fewer of them the supervisor holds, if it answers and Landlock has scopes.
+// An sbx inside learns which endpoints its network has, and may request those. If it requests
+// fewer, the outer supervisor enforces that, provided it answers calls and Landlock has scopes.
 func TestParentTellsItsReach(t *testing.T) {
 	allow := func(items ...string) (all reach.Reach) {
 		for _, item := range items {
@@ -99,7 +99,7 @@ func TestParentTellsItsReach(t *testing.T) {
 	}
 }
 
-// A sandbox inside is told which ports are published, and may ask for those.
+// An sbx inside learns which ports are published, and may request those.
 func TestParentTellsItsPorts(t *testing.T) {
 	ports := func(all ...string) (list []reach.Listen) {
 		for _, text := range all {

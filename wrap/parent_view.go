@@ -8,8 +8,8 @@ import (
 	"sbx/wrap/defaults"
 )
 
-// grantWord is a word in which an sbx inside is told what may be done at a path. What is
-// private has no Source: it is written nowhere on the host.
+// grantWord is a word that describes the access to a path to an sbx inside. A private path has no
+// Source, because writes to it do not reach the host.
 type grantWord struct {
 	word string
 	view.Grant
@@ -24,12 +24,12 @@ var grantWords = [...]grantWord{
 	{"writable", view.Grant{Access: view.Write, Source: "/"}},
 }
 
-// says reports whether it is the word for a grant.
+// says reports whether w is the word for a grant.
 func (w *grantWord) says(g view.Grant) bool {
 	return w.Access == g.Access && w.Protected == g.Protected && (g.Access != view.Write || reaches(g) == (w.Source != ""))
 }
 
-// tellView tells what may be done at each path: a word and the path.
+// tellView adds a line for each path: the word for its access, and the path.
 func (b *teller) tellView(p *Parent) {
 	for _, path := range b.view.Places() {
 		g := b.view.At(path)
@@ -42,17 +42,17 @@ func (b *teller) tellView(p *Parent) {
 	}
 }
 
-// outerSandbox is what decides where no document here does.
+// outerSandbox is the cause of a decision that no document here makes.
 const outerSandbox = "the outer sandbox"
 
-// outerView is what the outer sandbox lets be done.
+// outerView returns the access that the outer sandbox grants.
 func (b *nesting) outerView(held *Parent) view.Tree {
 	t := view.New(len(held.View))
 	for _, told := range held.View {
 		word, path, _ := strings.Cut(told, " ")
 		i := slices.IndexFunc(grantWords[:], func(w grantWord) bool { return w.word == word })
 		if i < 0 || !strings.HasPrefix(path, "/") {
-			continue // of a later version
+			continue // a word of a later version
 		}
 		g := grantWords[i].Grant
 		g.Because.Field = outerSandbox

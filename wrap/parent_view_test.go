@@ -8,7 +8,7 @@ import (
 	"sbx/spec"
 )
 
-// A sandbox inside is told what may be done at each path, and has it so.
+// An sbx inside learns what access it has to each path, and reads back the same view.
 func TestParentTellsItsView(t *testing.T) {
 	tree := view.New(0)
 	for _, l := range []view.Layer{
@@ -37,7 +37,7 @@ func TestParentTellsItsView(t *testing.T) {
 		"/etc":                    {Access: view.Read, Source: "/etc"},
 		"/home/me/w/src":          {Access: view.Write, Source: "/home/me/w/src"},
 		"/home/me/w/.git/hooks/x": {Access: view.Read, Source: "/home/me/w/.git/hooks/x", Protected: true},
-		"/home/me/w/.vscode":      {Access: view.Write, Source: "/home/me/w/.vscode"}, // which is allowed
+		"/home/me/w/.vscode":      {Access: view.Write, Source: "/home/me/w/.vscode"}, // which the spec opens
 		"/home/me/.copied":        {Access: view.Write},
 		"/home/me/.ssh":           {Access: view.Hidden},
 		"/srv/data":               {},

@@ -2,7 +2,7 @@ package wrap
 
 import "sbx/internal/view"
 
-// layers has the items of the sandbox's tree, laid over one another.
+// layers has the items of the sandbox's tree, each laid over the ones before.
 type layers struct {
 	*places
 	items  []item
@@ -11,15 +11,15 @@ type layers struct {
 	there  map[string]bool // what was made in the new tree
 	pinned map[string]bool // directories that cannot be renamed, for what is in them
 
-	opensAt map[string]int // the slots of the private directories that are mounted late
+	opensAt map[string]int // slots of the private directories that are mounted late
 	host    ofHost
 
-	// recordOut is true where the record lies directly in a directory that is put together
-	// from its names: they were listed before the record was there, so it is left out.
+	// recordOut is true if the record lies directly in a directory that is rebuilt from its names.
+	// The names were listed before the record existed, so the rebuilt directory lacks it.
 	recordOut bool
 }
 
-// homeLayer has the home of an agent.
+// homeLayer decides on the home of an agent.
 type homeLayer struct {
 	*layers
 	home   homeKind
@@ -36,13 +36,13 @@ type programs struct {
 	runsAt   map[string]Kind // the kinds of runs, by the paths that they really have
 }
 
-// The other parts of a Plan, by their subjects.
+// These are the other parts of a Plan, by subject.
 type (
 	limiter    struct{ *draft }     // limits
 	counting   struct{ *draft }     // the counter of programs, and the listener
 	agents     struct{ *draft }     // the fields that the agent itself enforces
 	network    struct{ *places }    // sockets and connections
-	virtual    struct{ *places }    // the paths of a workshop's tree, counted from its root
+	virtual    struct{ *places }    // the paths of a workshop's tree, relative to its root
 	rules      struct{ *places }    // the Landlock ruleset
 	nesting    struct{ rules }      // a sandbox within another
 	teller     struct{ *places }    // the report to an sbx inside
@@ -54,10 +54,10 @@ type (
 // homeKind is how a sandbox shows an agent its home.
 type homeKind uint8
 
-// ofHost has the host's files that are shown over the base, by their purpose.
+// ofHost has the host's files to show over the base, by their purpose.
 type ofHost struct{ devices, memory, workspace, reads, broker, mounts, run []item }
 
-// builder makes the parts of a Plan that lays mounts, in their order.
+// builder makes the parts of a Plan with mounts, in their order.
 type builder struct {
 	*homeLayer
 	virtual  virtual
@@ -79,7 +79,7 @@ func newBuilder(d *draft) *builder {
 
 const (
 	homeAsIs    homeKind = iota // no layer
-	homePrivate                 // a private directory, as the spec has it without an agent
+	homePrivate                 // a private directory, as the spec would have without an agent
 	homeOverlay                 // a writable overlay: writes go to the sandbox's own layer
-	homeRebuilt                 // a private directory with binds of what the host's holds
+	homeRebuilt                 // a private directory with binds of the entries of the host's home
 )

@@ -13,15 +13,15 @@ import (
 type places struct {
 	*draft
 	view     view.Tree
-	prefix   string         // where the new root is put together; "" in place
-	whole    bool           // the new root has everything that the host's has
+	prefix   string         // where the new root is put together; "" if the host's root stays in place
+	whole    bool           // the new root has every entry of the host's root
 	binds    []spec.MountAt // the mounts of the spec, of a job and of a workshop
-	private  []string       // directories that are private, by their path inside
+	private  []string       // private directories, by their paths inside
 	writable []spec.Path    // writable binds, a directory before its contents
 	opened   []string       // secret directories in which something is opened
-	named    []string       // protected names that the spec writes by name, and so opens
-	namings  [][2]string    // links of a workshop's tree: the virtual path and the own
-	unplaced []string       // paths of the tree that have no virtual path, and why
+	named    []string       // protected names that the spec lists as writable, which opens them
+	namings  [][2]string    // links in a workshop's tree: the virtual path and the path itself
+	unplaced []string       // paths of the tree that have no virtual path, with the reason
 }
 
 // in returns where a path of the new tree lies while the tree is put together.
@@ -32,8 +32,8 @@ func (b *places) in(path string) string {
 	return b.prefix + path
 }
 
-// inView reports whether path is to be seen in an empty root because it, or a
-// directory above it, was named.
+// inView reports whether path shows in an empty root, because the spec names it or a directory
+// above it.
 func (b *places) inView(path string) bool {
 	if b.whole {
 		return true
@@ -48,7 +48,7 @@ func (b *places) inView(path string) bool {
 	return b.r.Restricted.Real != "" && under(path, b.r.Restricted.Real)
 }
 
-// covered reports whether path lies in a directory that the sandbox has its own of.
+// covered reports whether path lies in a directory that is the sandbox's own.
 func (b *places) covered(path string) bool {
 	for _, dir := range b.private {
 		if under(path, dir) {
@@ -58,8 +58,8 @@ func (b *places) covered(path string) bool {
 	return under(path, "/proc") || b.ownDev(path)
 }
 
-// coveredStrictly reports whether path lies under a private directory, itself not
-// counted.
+// coveredStrictly reports whether path lies under a private directory, and is not that directory
+// itself.
 func (b *places) coveredStrictly(path string) bool {
 	for _, dir := range b.private {
 		if path != dir && under(path, dir) {
@@ -69,8 +69,7 @@ func (b *places) coveredStrictly(path string) bool {
 	return path != "/dev" && b.ownDev(path)
 }
 
-// opens reports whether the spec names something under dir, or mounts something
-// there.
+// opens reports whether the spec names a path under dir, or mounts something there.
 func (b *places) opens(dir string) bool {
 	if b.onTop(dir) < 0 && slices.ContainsFunc(b.binds, func(m spec.MountAt) bool { return under(m.Target, dir) }) {
 		return true
@@ -90,13 +89,12 @@ func (b *places) isHidden(path string) bool {
 	return slices.ContainsFunc(b.r.Hide, func(h spec.Path) bool { return under(path, h.Real) })
 }
 
-// isWritable reports whether path lies in a writable tree that is known so far.
+// isWritable reports whether path lies in one of the writable trees known so far.
 func (b *places) isWritable(path string) bool {
 	return slices.ContainsFunc(b.writable, func(w spec.Path) bool { return under(path, w.Real) })
 }
 
-// writables are the paths that are bound in writable, a directory before what is
-// in it, one that lies in another left out.
+// writables returns the paths to bind writable, sorted, without those that lie in another.
 func (b *places) writables() []spec.Path {
 	if b.writable != nil || !b.restricted() {
 		return b.writable
@@ -126,7 +124,7 @@ func (b *places) writables() []spec.Path {
 	return b.writable
 }
 
-// outside are the common directories of linked worktrees, which git inside has to write.
+// outside returns the common directories of linked worktrees, to which git inside has to write.
 func (b *places) outside() (common []spec.Path) {
 	for i := range b.h.Repositories {
 		if repo := &b.h.Repositories[i]; repo.Outside && !b.r.ReadOnly {
@@ -136,8 +134,8 @@ func (b *places) outside() (common []spec.Path) {
 	return common
 }
 
-// hideable reports whether names can be hidden in dir: it is in view as a whole,
-// and neither private nor writable.
+// hideable reports whether names can be hidden in dir: it is in view as a whole, and neither
+// private nor writable.
 func (b *places) hideable(dir string) bool {
 	if b.inWritable(dir) || b.isHidden(dir) || b.onTop(dir) >= 0 {
 		return false
@@ -148,14 +146,14 @@ func (b *places) hideable(dir string) bool {
 	return !b.covered(dir)
 }
 
-// makeable reports whether dir can be covered by one with further names: where it
-// is the host's own to write, only one that is put together anew from binds
-// loses nothing that is written there.
+// makeable reports whether dir can be covered by a directory with additional names. If dir is
+// writable on the host, it must be rebuilt from binds, because writes to its entries then still
+// reach the host.
 func (b *places) makeable(dir string) bool {
 	if b.restricted() {
 		return !b.inWritable(dir)
 	}
-	return b.h.listing(dir) != nil && !under(dir, "/dev") // shared memory is bound in as it was
+	return b.h.listing(dir) != nil && !under(dir, "/dev") // shared memory is bound unchanged
 }
 
 // inWritable reports whether path lies in a tree that is writable inside.
@@ -167,8 +165,8 @@ func (b *places) inWritable(path string) bool {
 	return b.isWritable(path)
 }
 
-// lacking parts a mount's target that the host does not have into the nearest
-// directory that is there and the rest; rest is "" where nothing is to be made.
+// lacking splits a mount's target that the host does not have into the nearest existing directory
+// and the rest; rest is "" if nothing must be made.
 func (b *places) lacking(target string) (dir, rest string) {
 	if b.r.Visible && !b.inView(target) && b.view.At(target).Source == "" || b.covered(target) || b.h.Kind(target) != Absent ||
 		slices.ContainsFunc(b.opened, func(dir string) bool { return under(target, dir) }) {
@@ -184,7 +182,7 @@ func (b *places) lacking(target string) (dir, rest string) {
 	return dir, target[len(dir):]
 }
 
-// listing is what Probe found in dir, or nil.
+// listing returns the names that Probe found in dir, or nil.
 func (h *Host) listing(dir string) *Listing {
 	for i := range h.Listing {
 		if h.Listing[i].Dir == dir {
@@ -194,32 +192,32 @@ func (h *Host) listing(dir string) *Listing {
 	return nil
 }
 
-// allowed reports whether the spec writes a protected path.
+// allowed reports whether the spec lets the command write a protected path.
 func (b *places) allowed(path string) bool {
 	return opensName(b.named, path) || opensName(b.r.Globs, path)
 }
 
-// seen reports whether a directory or file of the host can be seen at its own path
-// in the finished sandbox.
+// seen reports whether a file or directory of the host shows at its own path in the finished
+// sandbox.
 func (b *places) seen(path string) bool {
 	g := b.view.At(path)
-	return g.Access >= view.Read && (g.Source == path || b.onTop(path) >= 0) // what is bound there is the spec's own choice
+	return g.Access >= view.Read && (g.Source == path || b.onTop(path) >= 0) // a bind that shows there is the spec's own choice
 }
 
-// names reports whether the spec writes path itself by name.
+// names reports whether the spec lists path itself as writable.
 func (b *places) names(path string) bool {
 	return slices.ContainsFunc(b.r.Write, func(w spec.Path) bool { return w.Real == path && w.Field != "" })
 }
 
-// mayChange reports whether what stands at a path inside can be another than the
-// host has there, be it in the home's layer alone.
+// mayChange reports whether the command may change the file at a path inside, be it only in the
+// home's layer.
 func (b *places) mayChange(image string) bool {
 	g := b.view.At(image)
 	return g.Access == view.Write && g.Source != ""
 }
 
-// writableImages are the paths inside at which a path of the host shows and
-// could be written or renamed. The top of a writable tree itself cannot.
+// writableImages returns the paths inside at which a path of the host shows and could be written or
+// renamed. The top of a writable tree is not among them, since it cannot be renamed.
 func (b *places) writableImages(path string) []string {
 	var at []string
 	for _, image := range b.images(path) {
@@ -230,7 +228,7 @@ func (b *places) writableImages(path string) []string {
 	return at
 }
 
-// imagesOf are the paths inside of a file or directory that commands names.
+// imagesOf returns the paths inside of a file or directory that the field commands names.
 func (b *places) imagesOf(real string) []string {
 	if b.plan.Base == BaseHost || b.r.Job != nil && under(real, "/work") {
 		return []string{real}
@@ -238,9 +236,8 @@ func (b *places) imagesOf(real string) []string {
 	return b.allImages(real)
 }
 
-// opensName reports whether a list of what may be written names a protected path, or a
-// protected name above it. Naming a directory that merely contains protected names opens
-// none of them.
+// opensName reports whether a list of writable paths names a protected path, or a protected name
+// above it. To name a directory that merely contains protected names opens none of them.
 func opensName(names []string, path string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		deep, any := strings.CutPrefix(name, "**/")

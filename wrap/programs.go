@@ -2,17 +2,16 @@ package wrap
 
 import "sbx/spec"
 
-// Programs is which files may be executed, by their paths inside. The kernel
-// holds it, by Landlock and by masks; the supervisor, who is asked before each
-// program, foretells what the kernel is going to say, so that a refusal is
-// described and not charged.
+// Programs lists which files may be executed, by their paths inside. The kernel enforces that, by
+// Landlock and masks. The supervisor, which decides before each program, predicts the kernel's
+// answer: so a denied program is described, and is not counted as started.
 type Programs struct {
-	Limited bool     // nothing but Files and what lies in Directories
-	Files   []string // the loaders among them
+	Limited bool     // only Files, and what lies in Directories, may be executed
+	Files   []string // includes the loaders
 	Folders []string
 	Denied  []string // masked
-	// Loaders are refused by the supervisor alone where they are started as
-	// programs; what they load is no file that is executed.
+	// Loaders are denied, by the supervisor alone, when started as programs: the file that a loader
+	// would run is only read, not executed.
 	Loaders []string
 }
 
@@ -22,26 +21,26 @@ func (p *Programs) Any() bool { return p.Limited || len(p.Denied) > 0 }
 // Program is the file that a command's name leads to on the host.
 type Program struct {
 	Path         string   // absolute, as it will be executed
-	Real         string   // with links resolved
-	Folder       string   // the directory of PATH that it was found in; "" when named by path
-	Mapped       bool     // it lies in a mount of the spec: Real is where its source is
-	Interpreters []string // of a script's "#!" chain, links resolved
+	Real         string   // without links
+	Folder       string   // the directory of PATH that it was found in; "" if the command names its path
+	Mapped       bool     // it lies in a mount of the spec, and Real in that mount's source
+	Interpreters []string // of a script's "#!" chain, without links
 
-	// What commands is about, and else is not looked at.
-	Loader     string // of a dynamic program (PT_INTERP), links resolved
+	// Probe looks at these only for the field commands.
+	Loader     string // the loader of a dynamic program (PT_INTERP), without links
 	Linked     bool   // the file has other names (hard links)
-	Owned      bool   // it is the caller's
-	Changeable bool   // the caller may write it as far as its own permissions go
+	Owned      bool   // it belongs to the caller
+	Changeable bool   // the file's own permissions let the caller write it
 }
 
-// Files are the paths by which a program is started.
+// Files returns the paths by which a program is started.
 func (p *Program) Files() []string { return append([]string{p.Path, p.Real}, p.Interpreters...) }
 
-// Executable is a file or directory that commands names, as it stands on the host.
+// Executable is a file or directory that commands names, as the host has it.
 type Executable struct {
 	Program
-	Asked string // as the document has it
+	Asked string // as the document names it
 	Field spec.Field
 	At    string
-	Kind  Kind // File, Dir; Other: it cannot be executed; Absent: nothing has that name
+	Kind  Kind // File or Dir; Other if it cannot be executed; Absent if nothing has that name
 }

@@ -2,19 +2,19 @@ package wrap
 
 import "slices"
 
-// Renewal is a mount that falls off inside when the host renames something over
-// what it lies on, or removes that (rename(2) and unlink(2) refuse it only to
-// the mount's own namespace). It is to be mounted again then.
+// Renewal is a mount that is lost inside when the host renames a file over the path below it, or
+// removes that path: rename(2) and unlink(2) refuse that only within the mount's own namespace. The
+// supervisor then mounts it again.
 type Renewal struct {
 	Path  string // of the host
-	Mount Mount  // OpPin, OpBind of Target onto itself, or OpPlace; Target is as it is called inside
+	Mount Mount  // OpPin, OpBind of Target onto itself, or OpPlace; Target is its path inside
 }
 
-// strength orders what is mounted at one place: a pin is only not to be renamed, a
-// read-only bind is not to be written, a mask shows nothing.
+// strength orders the kinds of mounts at one place: a pin only prevents renaming, a read-only bind
+// also prevents writing, and a mask also hides the content.
 var strength = []Op{OpPin, OpBind, OpPlace}
 
-// renew has a mount that shows path of the host renewed.
+// renew registers a mount that shows path of the host for renewal.
 func (b *layers) renew(path string, m Mount) {
 	// Where something is mounted already nothing is mounted again, so of several mounts at
 	// one place the strongest is the one to be renewed.
@@ -28,7 +28,7 @@ func (b *layers) renew(path string, m Mount) {
 	}
 }
 
-// Renewed are the host's paths that are looked after, each once.
+// Renewed returns the host's paths that the supervisor watches for that, each once.
 func (w *Watch) Renewed() []string {
 	paths := make([]string, 0, len(w.Renew))
 	have := make(map[string]bool, len(w.Renew))

@@ -1,27 +1,26 @@
 package wrap
 
-// Request is what a Plan is built for besides the spec.
+// Request has what a Plan is built from besides the spec and the host.
 type Request struct {
 	Argv    []string
-	Program Program // what Argv[0] leads to
+	Program Program // the file that Argv[0] leads to
 	Record  string  // where the record will lie, absolute; "" for none
-	Counter Counter // which is asked for, CounterAuto for the best there is
-	// Describe is how much of what is refused is to be described.
+	Counter Counter // the requested one; CounterAuto for the best that works
+	// Describe is how many denials are described.
 	Describe Describe
-	Agent    AgentSeen // what the command's agent is, and what of it can be seen
-	Sources  []string  // the files that made the spec, links resolved
-	// Worker tells that nothing but a worker's file narrows an outer sandbox: its files
-	// are held as far as they can be there.
+	Agent    AgentSeen // the command's agent, and what sbx can see of it
+	Sources  []string  // the files that the spec was read from, without links
+	// Worker is true if only a worker's file narrows an outer sandbox. Its file rules are then
+	// enforced as well as possible.
 	Worker bool
-	// NoCommand tells that Argv only stands for one: the documents are judged, for
-	// whatever command they are good for.
+	// NoCommand is true if Argv is only a placeholder: the documents are checked for any command.
 	NoCommand bool
-	// NoRelay is why there is no relay for network.allow and network.listen; "" where there is one.
+	// NoRelay says why there is no relay for network.allow and network.listen; "" if there is one.
 	NoRelay string
-	// AnySocket tells that nobody decides on connects by path.
+	// AnySocket is true if nothing decides on connects by path.
 	AnySocket bool
 	Broker    BrokerAsk
-	// NewRoot asks for a root of the sandbox's own where the host's would do, for who
-	// cannot make that read-only with all that is mounted under.
+	// NewRoot requests a root of the sandbox's own even where the host's would do, for a tool that
+	// cannot make the host's root read-only with all mounts under it.
 	NewRoot bool
 }

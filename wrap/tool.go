@@ -5,12 +5,12 @@ import "sbx/spec"
 // ToolNames lists the programs for which package outer writes command lines.
 func ToolNames() []string { return []string{"sbx", "bwrap", "nsjail", "docker", "podman"} }
 
-// Tool is another sandbox's program as found in PATH; Path is "" where it is not there.
+// Tool is another sandboxing program as found in PATH; Path is "" if it is not there.
 type Tool struct {
 	Name, Path string
-	Options    []string     // its own, on this host, before the rest
+	Options    []string     // its own options on this host, before all others
 	Drops      []spec.Field // limits that it accepts and does not enforce here
-	Init       string       // the first process of its containers, where the line must name it
+	Init       string       // the first process of its containers, if the command line must name it
 }
 
 // Tool returns the host's program of that name; nil for none.
@@ -23,10 +23,10 @@ func (h *Host) Tool(name string) *Tool {
 	return nil
 }
 
-// Environ is env without the variables that name a hidden socket.
+// Environ returns env without the variables that name a hidden socket.
 func (h *Host) Environ(env []string) []string { return without(env, h.DropEnv) }
 
-// without is env without the variables of these names.
+// without returns env without the variables of these names.
 func without(env, drop []string) []string {
 	if len(drop) == 0 {
 		return env

@@ -1,7 +1,7 @@
 package defaults
 
-// decidedAgainst is what was weighed for the lists of protected names and left writable:
-// it is for whoever would extend them.
+// decidedAgainst lists names that were considered for the tables of protected names and left
+// writable, for people who would extend the tables.
 var decidedAgainst = [...]Row{
 	{".git/BISECT_*, .git/rebase-merge, .git/sequencer", "rebase and bisect have to work inside; a todo list with exec lines runs only when somebody continues that rebase"},
 	{".git/branches, .git/remotes", "remotes that configuration does not have, for who fetches from or pushes to one by its name; branches have such names too (refs/remotes), and in a submodule's directory the one is not told from the other"},

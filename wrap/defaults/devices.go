@@ -4,9 +4,10 @@ import (
 	"sbx/internal/view"
 )
 
-// openable are the devices of the host that a spec opens by writing them by name, and what
-// each gives away. Every other one stays out: a disk is all files, a terminal is a way
-// to type at the caller, /dev/mem and its like are the machine.
+// openable are the devices of the host that a spec may open by naming them as writable, and what
+// each gives away. All others stay closed: through a disk a command reads and writes every file,
+// through a terminal it types commands for the caller, and /dev/mem and its like control the
+// machine.
 var openable = [...]Row{
 	{"/dev/dri/card*", "the graphics card's display controls, and the kernel's graphics driver"},
 	{"/dev/dri/renderD*", "the graphics card, its memory and the kernel's graphics driver"},
@@ -15,7 +16,7 @@ var openable = [...]Row{
 	{"/dev/nvidia*", "the graphics card, its memory and NVIDIA's kernel driver"},
 }
 
-// DeviceGives is what a device gives away that may be opened; "" for any other path.
+// DeviceGives returns what a device that may be opened gives away; "" for any other path.
 func DeviceGives(path string) string {
 	for i := range openable {
 		if row := &openable[i]; view.Parent(path) == view.Parent(row.Path) && Matches(path, row.Path) {

@@ -7,9 +7,9 @@ import (
 	"sbx/spec"
 )
 
-// Lists is what narrowing asks of the tables here. They know a secret by its
-// usual place, in any home: where a variable or a link moves one is for the
-// look at the host to say (host.Survey).
+// Lists returns the tables as package spec uses them to narrow documents. They know a secret by its
+// usual place, in any home. Only host.Survey, which examines the host, knows secrets that a
+// variable or a link moves elsewhere.
 func Lists() spec.Lists {
 	return spec.Lists{
 		Secret: func(path, home string) bool {
@@ -34,13 +34,13 @@ func Lists() spec.Lists {
 	}
 }
 
-// isSecret reports whether path is, or lies in, a default secret. Those of the
-// agent itself are none to it.
+// IsSecret reports whether path is, or lies in, a default secret. The agent's own secrets are not
+// counted.
 func IsSecret(path, home string, agent spec.Agent) bool {
 	return anySecret(path, homesFor(path, home), agent, Beneath)
 }
 
-// mayHoldSecret reports whether a default secret may be directory or lie under it.
+// mayHoldSecret reports whether folder may be a default secret, or a directory above one.
 func mayHoldSecret(folder, home string) bool {
 	homes := homesFor(folder, home)
 	for _, h := range homes {
@@ -51,7 +51,7 @@ func mayHoldSecret(folder, home string) bool {
 	return anySecret(folder, homes, 0, leads)
 }
 
-// leads reports whether what a pattern means may lie under directory, or be it.
+// leads reports whether folder may be a path that pattern means, or a directory above one.
 func leads(folder, pattern string) bool {
 	for folder != "" {
 		name, rest, _ := strings.Cut(folder, "/")
@@ -64,8 +64,8 @@ func leads(folder, pattern string) bool {
 	return true
 }
 
-// homesFor are the homes whose secrets path may be: the caller's, root's, and the
-// one in /home that path lies in. They are relative to the root.
+// homesFor returns the homes in whose secrets path may lie: the caller's, root's, and the one in
+// /home that contains path. They are relative to the root directory.
 func homesFor(path, home string) []string {
 	homes := make([]string, 0, 3)
 	add := func(home string) {
@@ -84,9 +84,10 @@ func homesFor(path, home string) []string {
 	return homes
 }
 
-// anySecret asks is of path and the place of each secret but the agent's own: of the
-// system's from the root on, of a home's for each of homes that path lies in, from
-// there on. Every start asks it of each directory that may be written, so it joins no paths.
+// anySecret reports whether is holds for path and any secret but the agent's own. It compares paths
+// relative to the root directory with the system's secrets, and paths relative to each home that
+// contains path with the secrets of a home. Every start asks this about each writable directory, so
+// it joins no paths.
 func anySecret(path string, homes []string, agent spec.Agent, is func(path, pattern string) bool) bool {
 	path = path[1:]
 	inside := make([]string, 0, len(homes))

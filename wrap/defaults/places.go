@@ -1,16 +1,16 @@
 package defaults
 
-// Row is a line of a table: a path or name, and why it is in the table.
+// Row is a row of a table: a path or name, and the reason why it is there.
 type Row struct{ Path, Why string }
 
-// RunKept is what of /run stays in view, read-only, where /run is private.
-// Everything else there is a way to speak to a service of the host: sockets of
-// Docker, containerd, podman, D-Bus, the session of a desktop.
+// RunKept lists what stays in view of a private /run, read-only. Everything else in /run is a way
+// to talk to a service of the host: the sockets of Docker, containerd, podman, D-Bus and the
+// desktop session.
 //
-// Decided against: /run/nscd and /run/systemd/userdb (sockets of services that
-// answer for the whole host; libc asks the files and the resolver itself where
-// they are missing), /run/utmp (who is logged in), /run/secrets and
-// /run/credentials (secrets), /run/udev (devices), /run/dbus (a side door).
+// Decided against: /run/nscd and /run/systemd/userdb (sockets of services that answer for the whole
+// host; without them libc reads the files and asks the resolver itself), /run/utmp (who is logged
+// in), /run/secrets and /run/credentials (secrets), /run/udev (devices), /run/dbus (a way to
+// control the host).
 func RunKept() []Row { return runKept[:] }
 
 var runKept = [...]Row{
@@ -27,8 +27,8 @@ var runKept = [...]Row{
 	{"/run/wrappers", "NixOS: PATH begins with it; its set-id programs gain nothing under no_new_privs"},
 }
 
-// Devices is what a private /dev holds. /dev/ptmx, /dev/pts, /dev/fd, stdin,
-// stdout and stderr are made by the Plan and are no nodes of the host.
+// Devices lists the devices of a private /dev. The Plan itself makes /dev/ptmx, /dev/pts, /dev/fd,
+// stdin, stdout and stderr, which are no nodes of the host.
 func Devices() []Row { return devices[:] }
 
 var devices = [...]Row{
@@ -40,9 +40,9 @@ var devices = [...]Row{
 	{"/dev/zero", "zeroes; mapped by old allocators"},
 }
 
-// ProcReadOnly is what under /proc is bound onto itself and made read-only.
-// These files ask for uid 0 and not for a capability when they are written, so
-// that root in a sandbox changes the host through them: proc(5), sysctl(8).
+// ProcReadOnly lists what under /proc becomes read-only. For a write these files check for uid 0
+// and not for a capability, so a root in a sandbox could change the host through them: proc(5),
+// sysctl(8).
 func ProcReadOnly() []Row { return procReadOnly[:] }
 
 var procReadOnly = [...]Row{
@@ -61,12 +61,12 @@ var procReadOnly = [...]Row{
 	{"tty/driver", "serial lines and what goes over them"},
 }
 
-// ProcMasked is what under /proc is covered with an empty file. A mask and
-// not read-only: reading is the harm.
+// ProcMasked lists what under /proc is covered by an empty file. Read-only would not do, because
+// reading these files is the harm.
 //
-// Decided against: kmsg (reading asks for CAP_SYSLOG in the host's own user
-// namespace, see dmesg_restrict, and tools stat it), kallsyms (addresses read
-// as zero without CAP_SYSLOG), config.gz and version (public facts).
+// Decided against: kmsg (to read it takes CAP_SYSLOG in the host's own user namespace, see
+// dmesg_restrict, and tools stat it), kallsyms (addresses read as zero without CAP_SYSLOG),
+// config.gz and version (public facts).
 func ProcMasked() []Row { return procMasked[:] }
 
 var procMasked = [...]Row{
@@ -82,8 +82,8 @@ var procMasked = [...]Row{
 	{"timer_stats", "timers by process name, whatever the pid namespace (before Linux 4.11)"},
 }
 
-// Loaders is where dynamic loaders stand. A directory of commands.allow may hold
-// programs that need them, and none is to be started as a program itself.
+// Loaders lists the usual places of dynamic loaders. A directory of commands.allow may hold
+// programs that need them, but the command must not start a loader itself as a program.
 func Loaders() []Row { return loaders[:] }
 
 var loaders = [...]Row{
@@ -93,16 +93,15 @@ var loaders = [...]Row{
 	{"/lib64/ld-linux-x86-64.so.2", "glibc on amd64"},
 }
 
-// ProbedPaths is what Probe tells the kind of besides the tables: the places that a
-// Plan makes private or mounts over.
+// ProbedPaths lists further paths of which Probe finds the kind: the places that a Plan makes
+// private or mounts over.
 func ProbedPaths() []string { return probedPaths[:] }
 
 var probedPaths = [...]string{
 	"/dev/shm", "/run", "/tmp", "/var/run", "/var/tmp",
 }
 
-// PrivateFolders is what is empty and the sandbox's own where files are
-// private.
+// PrivateFolders lists the directories that are the sandbox's own, and empty, if files are private.
 func PrivateFolders() []Row { return privateFolders[:] }
 
 var privateFolders = [...]Row{

@@ -7,8 +7,8 @@ import (
 	"sbx/internal/view"
 )
 
-// ProtectedInTree is what makes the host run something later by its name alone,
-// relative to the top of a writable tree. The last part may hold one "*".
+// ProtectedInTree lists names, relative to the top of a writable tree, that could later run code on
+// the host. The last part of one may hold one "*".
 func ProtectedInTree() []Row { return protectedInTree[:] }
 
 var protectedInTree = [...]Row{
@@ -97,11 +97,11 @@ var protectedInTree = [...]Row{
 	{"opencode.json*", "OpenCode: names plugins and MCP servers, programs that it starts"},
 }
 
-// IsProtectedName reports whether rel, a path relative to the top of a writable
-// tree, must not be created there: .git at any depth, what a git directory
-// runs or obeys, and the names of ProtectedInTree at the top and all under
-// them. Names are compared as some file systems do (WSL's, ext4 with casefold), see
-// same; elsewhere that refuses a name nobody uses.
+// IsProtectedName reports whether rel, a path relative to the top of a writable tree, must not be
+// created there: .git at any depth, the files of a git directory that git runs or obeys, and the
+// names of ProtectedInTree at the top with everything under them. Names are compared as the most
+// lenient file systems do (WSL's, ext4 with casefold), see same; on others this only denies names
+// that nobody uses.
 func IsProtectedName(rel string) (Row, bool) {
 	if row, ok := protectedGitName(rel); ok {
 		return row, true
@@ -138,7 +138,7 @@ func LeadsToProtected(rel string) bool {
 	return false
 }
 
-// mayBeMade are directories on the way to protected names in which much else is kept.
+// mayBeMade are directories that lead to protected names and in which much else is kept.
 var mayBeMade = [...]string{
 	".ammonite", ".bundle", ".cabal", ".cargo", ".clinerules", ".clojure", ".composer", ".config",
 	".cpan", ".direnv", ".dotnet", ".ghc", ".git/sl", ".github", ".gitlab", ".gitlab/duo", ".gradle",
@@ -146,14 +146,14 @@ var mayBeMade = [...]string{
 	".local/state", ".m2", ".rustup", ".sbt", "go", "mise",
 }
 
-// MayBeMade reports whether a directory on the way to a protected name may be made,
-// though not put there with what is in it: projects keep much else in it.
+// MayBeMade reports whether the command may create a directory that leads to a protected name,
+// because projects keep much else in it. It may not put a directory with contents there.
 func MayBeMade(rel string) bool {
 	return slices.Contains(mayBeMade[:], rel)
 }
 
-// IsProtectedPart reports whether name, without its directory, may be part of a
-// protected path: where the directory cannot be told.
+// IsProtectedPart reports whether name may be a part of a protected path, for callers that do not
+// know its directory.
 func IsProtectedPart(name string) bool {
 	if same(name, ".git") {
 		return true
@@ -171,15 +171,15 @@ func IsProtectedPart(name string) bool {
 	return false
 }
 
-// Beneath reports whether rel is, or lies under, what pattern names. Both are
-// relative; the last part of pattern may hold one "*", and case is ignored.
+// Beneath reports whether rel is, or lies under, a path that pattern names. Both are relative. The
+// last part of pattern may hold one "*", and case is ignored.
 func Beneath(rel, pattern string) bool {
 	_, is := past(rel, pattern)
 	return is
 }
 
-// past is what comes in rel after what pattern names, "" where rel is just that; false
-// where it does not lie there.
+// past returns the rest of rel after the part that pattern names, "" if there is no rest; false if
+// rel does not lie there.
 func past(rel, pattern string) (string, bool) {
 	if apart(rel, pattern) {
 		return "", false
@@ -200,8 +200,7 @@ func past(rel, pattern string) (string, bool) {
 	}
 }
 
-// Matches reports whether name is what pattern means: equal but for case, or
-// equal around one "*".
+// Matches reports whether pattern names name: they are equal but for case, or equal around one "*".
 func Matches(name, pattern string) bool {
 	star := strings.IndexByte(pattern, '*')
 	if star < 0 {
@@ -216,8 +215,8 @@ func Matches(name, pattern string) bool {
 		strings.EqualFold(name[len(name)-len(tail):], tail)
 }
 
-// RunLater lists the rows of a home that a path in it is, lies in or holds: opened by
-// itself, and not with the home, it is not protected.
+// RunLater lists the rows of protectedInHome whose path is, contains or lies in a path of a home.
+// If a spec opens that path by itself, and not with the home, it is not protected.
 func RunLater(home, path string) (rows []Row) {
 	if home == "" || path == home || !view.Within(path, home) {
 		return nil

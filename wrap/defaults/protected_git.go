@@ -2,12 +2,11 @@ package defaults
 
 import "strings"
 
-// ProtectedInGit is what in a git directory (.git, a submodule's, a linked
-// worktree's, a bare repository) makes git on the host run something, or read
-// another configuration that does.
+// ProtectedInGit lists names in a git directory (.git, a submodule's, a linked worktree's, a bare
+// repository) that make git on the host run programs, or read another configuration that does.
 //
-// config.lock, index and refs stay writable: git needs them, and replacing
-// config itself is a rename onto a mount point, which the kernel refuses.
+// config.lock, index and refs stay writable, because git needs them. To replace config itself, git
+// renames config.lock onto a mount point, which the kernel refuses.
 func ProtectedInGit() []Row { return protectedInGit[:] }
 
 var protectedInGit = [...]Row{
@@ -19,9 +18,8 @@ var protectedInGit = [...]Row{
 	{"lazygit.yml", "names programs that lazygit runs: the pager, the editor, commands in its menus"},
 }
 
-// protectedGitName looks for .git as the last part of rel, or for a name of
-// ProtectedInGit in the git directory, submodule's or worktree's directory that rel
-// leads into.
+// protectedGitName reports whether the last part of rel is .git, or rel leads to a name of
+// ProtectedInGit in a git directory, be it a submodule's or a worktree's.
 func protectedGitName(rel string) (Row, bool) {
 	for at := 0; at <= len(rel); {
 		end := strings.IndexByte(rel[at:], '/')
@@ -50,10 +48,10 @@ func IsProtectedInGit(rel string) bool {
 	return named || inside
 }
 
-// LeadsInGit reports whether rel, relative to such a directory, is on the way to a
-// protected name in it: a directory that is renamed there may bring one along. Of
-// what is in modules only the first part counts where not all submodules are
-// known, since the rest may be one's that was there.
+// LeadsInGit reports whether rel, relative to a known git directory, leads to a protected name in
+// it: a directory that is renamed to such a path may bring one with it. If not all submodules are
+// known, only the first part under modules counts, since the rest may belong to a submodule that
+// existed already.
 func LeadsInGit(rel string, all bool) bool {
 	name, rest, more := strings.Cut(rel, "/")
 	_, beneath, deeper := strings.Cut(rest, "/")
@@ -66,11 +64,11 @@ func LeadsInGit(rel string, all bool) bool {
 	return false
 }
 
-// inGitFolder judges a path relative to a git directory. Submodules' directories lie
-// in modules, to any depth and with names of several parts; a linked worktree's
-// is worktrees/NAME. Where it is not known which directories are submodules', refs
-// and logs may be the first part of a submodule's name, or those of the
-// submodule above; strict takes them for the former.
+// inGitFolder returns the protected name to which a path relative to a git directory leads.
+// Submodules' directories lie in modules, to any depth and with names of several parts; a linked
+// worktree's is worktrees/NAME. If it is not known which directories are submodules', a part called
+// refs, logs or objects may belong to a submodule's name, or to the submodule above; strict assumes
+// the former.
 func inGitFolder(rel string, strict bool) (Row, bool) {
 	name, rest, more := strings.Cut(rel, "/")
 	if more && same(name, "worktrees") {

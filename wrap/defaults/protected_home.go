@@ -1,10 +1,9 @@
 package defaults
 
-// ProtectedInHome is what makes the host run something later by its name in a
-// home: whoever makes a home, or a directory above it, the workspace would otherwise
-// let a command write its own next start, outside of any sandbox. Secrets that
-// name programs are rows as well: where they are there they are hidden, and where
-// they are not they must not be created.
+// ProtectedInHome lists names in a home directory that could later run code on the host. They
+// matter if the workspace is a home, or a directory above one: a command could otherwise change how
+// it is started next, outside of any sandbox. Secrets that name programs are rows, too: an existing
+// one is hidden, and others must not be created.
 func ProtectedInHome() []Row { return protectedInHome[:] }
 
 var protectedInHome = [...]Row{

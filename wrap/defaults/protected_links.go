@@ -2,7 +2,7 @@ package defaults
 
 import "strings"
 
-// InGitFolder is what of a path lies under the innermost directory called .git.
+// InGitFolder returns the part of a path after the innermost directory called .git.
 func InGitFolder(rel string) (in string, ok bool) {
 	for at := 0; ; {
 		name, rest, more := strings.Cut(rel[at:], "/")
@@ -16,10 +16,10 @@ func InGitFolder(rel string) (in string, ok bool) {
 	}
 }
 
-// MayLink reports whether a symbolic link may stand at a path relative to a git
-// directory: in git-annex's own, where it makes links before it moves them to the
-// working tree, and which git does not write.
+// MayLink reports whether a symbolic link may be created at a path relative to a git directory. It
+// may in git-annex's own directory, where git-annex makes links before it moves them to the working
+// tree, and to which git does not write.
 func MayLink(in string) bool { return Beneath(in, "annex") }
 
-// IsIndex reports whether a file of that name is one of git's indexes.
+// IsIndex reports whether name is the name of a git index.
 func IsIndex(name string) bool { return name == "index" || strings.HasPrefix(name, "sharedindex.") }

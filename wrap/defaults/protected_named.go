@@ -5,32 +5,32 @@ import (
 	"strings"
 )
 
-// Format is how a settings file holds the programs that it names.
+// Format is the format in which a settings file names programs.
 type Format uint8
 
-// The formats.
+// These are the formats.
 const (
-	Strings Format = iota // JSON, comments or not: its strings, each a name or a command as in a script
+	Strings Format = iota // JSON with or without comments: its strings, each a name or a command as in a script
 	Lines                 // TOML, YAML and their like: the words of its lines
-	Script                // a shell's: the words that are run or read, and names of executable files
+	Script                // a shell script: the words that it runs or reads, and names of executable files
 )
 
-// Naming is a settings file of ProtectedInTree, or a file in a protected directory,
-// whose programs run by themselves as what it says does. Those that are files of
-// the workspace are read-only with it. What runs only where somebody asks for it by
-// name is no row: a task of an editor's, a script of package.json.
+// Naming is a settings file that names programs which run by themselves: a file of ProtectedInTree,
+// or in a protected directory. Those programs that are files of the workspace become read-only with
+// it. Programs that run only if somebody asks for them by name are left out: an editor's task, a
+// script of package.json.
 type Naming struct {
 	Path   string // relative to the top; each part may hold one "*"
 	Format Format
-	Keys   []string // only what stands under one of these, at any depth, as Matches has it; none for all
-	When   string   // only where the file has this text; "" for any
-	Why    string   // who runs what it names
+	Keys   []string // only values under one of these keys, at any depth, compared by Matches; nil for all
+	When   string   // only if the file contains this text; "" for any
+	Why    string   // who runs the programs
 }
 
-// Namings is the table of settings that name programs.
+// Namings returns the table of settings files that name programs.
 func Namings() []Naming { return namings[:] }
 
-// Keys that several rows share.
+// Several rows share these keys.
 var (
 	claudeKeys = []string{"apiKeyHelper", "aws*", "fileSuggestion", "gcp*", "hooks", "mcpServers", "otelHeadersHelper", "*statusLine"}
 	codeKeys   = []string{"formatter", "hooks", "lsp", "mcp", "plugin"}
@@ -41,7 +41,7 @@ var (
 	taskKeys   = []string{"args", "command", "options"}
 )
 
-// Reasons that several rows share.
+// Several rows share these reasons.
 const (
 	aMCPServer  = "an agent starts the servers in it"
 	claudeWhy   = "Claude Code runs its hooks, its status line and what gives keys"
@@ -124,14 +124,14 @@ var namings = [...]Naming{
 	{"opencode.json*", Strings, codeKeys, "", "OpenCode starts its servers and loads its plugins"},
 }
 
-// HasKey reports whether key is one of the row's.
+// HasKey reports whether key is one of the row's keys.
 func (n *Naming) HasKey(key string) bool {
 	return slices.ContainsFunc(n.Keys, func(k string) bool { return Matches(key, k) })
 }
 
-// Takes reports whether a file that a settings file names may be a program, or what
-// one reads as such: it is none by its name where that says that it holds data, which
-// programs write, or that it is a dependency of the project's.
+// Takes reports whether a file that a settings file names may be a program, or a file that a
+// program reads as code. Files whose names say that they hold data are left out, because programs
+// write them, and so are the project's dependencies.
 func Takes(rel string) bool {
 	dir, name := "", rel
 	if cut := strings.LastIndexByte(rel, '/'); cut >= 0 {
@@ -149,10 +149,10 @@ func Takes(rel string) bool {
 	return dot < 0 || !slices.Contains(dataEndings[:], strings.ToLower(name[dot+1:]))
 }
 
-// dependencies are directories of others' code, which stay writable.
+// dependencies are directories of other people's code, which stay writable.
 var dependencies = [...]string{".venv", "node_modules", "vendor", "venv"}
 
-// dataEndings are those of files that hold data or text.
+// dataEndings are the extensions of files that hold data or text.
 var dataEndings = [...]string{
 	"cert", "crt", "csv", "db", "db3", "duckdb", "jsonl", "key", "lock", "log", "md", "mdx", "ndjson",
 	"pem", "pid", "rst", "sqlite", "sqlite3", "tsv", "txt",

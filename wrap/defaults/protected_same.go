@@ -2,23 +2,23 @@ package defaults
 
 import "strings"
 
-// same reports whether a file system may take name for want, which is ASCII. Letters
-// are compared without regard to case; what some file systems drop is dropped: dots
-// and spaces at the end (FAT, Windows' by CIFS and WSL), what is not seen (HFS+, ext4
-// with casefold), and ligatures and their like are what they stand for.
+// same reports whether some file system may treat name as want, which is ASCII. It ignores case. It
+// also drops characters that file systems drop: dots and spaces at the end (FAT, and Windows file
+// systems by CIFS and WSL) and invisible characters (HFS+, ext4 with casefold). Ligatures and
+// similar characters count as the letters that they stand for.
 func same(name, want string) bool {
 	return strings.EqualFold(name, want) || isOdd(name) && strings.EqualFold(plain(name), want)
 }
 
-// apart tells of most names at a glance that they are not the same: by their first two
-// letters. The tables have hundreds of rows, and each name of a sweep is held to all.
+// apart reports quickly, by the first two letters, that most names differ. The tables have hundreds
+// of rows, and each name of a sweep is compared with all of them.
 func apart(name, want string) bool {
 	for i := 0; i < 2 && i < len(name) && i < len(want); i++ {
 		a, b := name[i], want[i]
 		if a >= 0x80 || a == '/' || b == '/' || b == '*' {
 			return false
 		}
-		if a|0x20 != b|0x20 { // as letters, whatever their case
+		if a|0x20 != b|0x20 { // compares them as letters, whatever their case
 			return true
 		}
 	}
@@ -57,10 +57,10 @@ func plain(name string) string {
 	return b.String()
 }
 
-// ligatures are those of the block of presentation forms that begins at U+FB00.
+// ligatures are the ligatures of the block of presentation forms that begins at U+FB00.
 var ligatures = [...]string{"ff", "fi", "fl", "ffi", "ffl", "st", "st"}
 
-// isIgnored tells of Unicode's Default_Ignorable_Code_Point.
+// isIgnored reports whether r is one of Unicode's Default_Ignorable_Code_Point.
 func isIgnored(r rune) bool {
 	for _, x := range ignored {
 		if r >= x[0] && r <= x[1] {

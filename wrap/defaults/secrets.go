@@ -2,39 +2,37 @@ package defaults
 
 import "sbx/spec"
 
-// Secret is a path that is hidden by default, because whoever reads it can act
-// as its owner elsewhere, or learns what the owner did.
+// Secret is a path that is hidden by default, because a program that reads it can act as its owner
+// elsewhere, or learns what the owner did.
 type Secret struct {
-	// Path is absolute, or begins with "~/" for a home. Each of its parts may
-	// hold one "*". What lies in a directory of MovedFolders is also looked for where
-	// the variable points.
+	// Path is absolute, or begins with "~/" for a home. Each of its parts may hold one "*". If a
+	// variable of MovedFolders moves the directory, the secret is also looked for there.
 	Path string
 	Why  string
-	// Root is true where only a caller who is uid 0 could read it anyway: it
-	// is looked for then only.
+	// Root is true if only uid 0 could read the path anyway. It is looked for only if the caller is
+	// uid 0.
 	Root bool
-	// File is true where the name is normally a file. A file is hidden by its
-	// name in the directory, never by a mount on itself (that mount
-	// falls off when the host renames a new file over it).
+	// File is true if the path is normally a file. A file is hidden by its name in the directory,
+	// never by a mount on it: that mount would be lost when the host renames a new file over it.
 	File bool
-	// Directory is true where the row counts only for a real directory: /var/run is
-	// hidden where it is not the usual link to /run.
+	// Folder is true if the row counts only for a real directory: /var/run is hidden if it is not
+	// the usual link to /run.
 	Folder bool
-	// Agent is whose own it is: that agent has it in view, and no other command.
+	// Agent is the agent whose own secret it is: that agent has it in view, and no other command.
 	Agent spec.Agent
 }
 
-// Secrets is what is hidden by default. A spec opens a row by naming it in
+// Secrets lists the paths that are hidden by default. A spec opens a row by naming it in
 // filesystem.read or write.
 //
-// Decided against, each because hiding it stops what sandboxes are used for:
+// Decided against, each because hiding it would break what people use sandboxes for:
 //   - the settings and transcripts of agents (~/.claude/settings.json,
 //     ~/.claude/projects, ~/.codex/config.toml): other tools read them. Their keys
-//     are rows, and so is a settings file that is the usual place of a key;
-//   - ~/.gitconfig, ~/.config/git/config: who commits, aliases, signing; tokens
-//     in a URL there are the exception (~/.git-credentials is the place);
+//     are rows, and so is a settings file that usually holds a key;
+//   - ~/.gitconfig, ~/.config/git/config: the author's name, aliases, signing; tokens
+//     in a URL there are the exception (their usual place is ~/.git-credentials);
 //   - ~/.ssh/known_hosts and ~/.ssh/config: public, but ~/.ssh is one mount;
-//     name them in read where they are needed;
+//     name them in read if they are needed;
 //   - ~/.cache, ~/.npm, ~/.m2/repository, ~/.cargo/registry: caches of builds;
 //   - ~/.config/Code, ~/.vscode-server: settings and programs of extensions; the
 //     database in which editors keep their tokens is a row;
@@ -43,13 +41,13 @@ type Secret struct {
 //     server without them, and a password in them is the exception;
 //   - ~/snap as a whole: command-line tools keep their data there; browsers and
 //     password stores in it are rows of their own. ~/.var/app (Flatpak) holds
-//     desktop programs only and is hidden whole.
+//     desktop programs only and is hidden as a whole.
 //
-// Rows are in the order of their bytes; Probe relies on it.
+// Rows are sorted by their bytes, on which Probe relies.
 func Secrets() []Secret { return secrets[:] }
 
-// OtherHome is why a home is hidden whole: only root could read it anyway, and nothing
-// of the run lies in it.
+// OtherHome is the reason why another user's home is hidden as a whole: only root could read it
+// anyway, and the run needs nothing in it.
 const OtherHome = "the home of another user"
 
 // SecretVar is a variable that moves a secret elsewhere.
@@ -59,10 +57,9 @@ type SecretVar struct {
 	Why  string
 }
 
-// SecretVars is where programs are told to look for a secret instead of its
-// usual place. The path is hidden; the variable stays, since a program that is
-// told of a missing file says so, and one that is told nothing may go on with
-// another identity.
+// SecretVars lists the variables by which programs are told to look for a secret elsewhere. That
+// path is hidden, but the variable stays: a program that finds no file there reports an error,
+// while one without the variable may go on with another identity.
 func SecretVars() []SecretVar { return secretVars[:] }
 
 var secretVars = [...]SecretVar{
@@ -123,14 +120,14 @@ var secretVars = [...]SecretVar{
 	{"XAUTHORITY", "", "key of the X display"},
 }
 
-// MovedFolder is a variable that moves a directory in which secrets lie.
+// MovedFolder is a variable that moves a directory of secrets.
 type MovedFolder struct {
 	Name  string
 	Sub   string // under the variable's value; "" for the value itself
-	Usual string // begins the rows of Secrets that are looked for there, with the slash
+	Usual string // the rows of Secrets that begin with it are looked for there; ends with a slash
 }
 
-// MovedFolders is where the rows under a directory are looked for as well.
+// MovedFolders lists the directories under which rows are looked for as well.
 func MovedFolders() []MovedFolder { return movedFolders[:] }
 
 var movedFolders = [...]MovedFolder{
@@ -161,9 +158,9 @@ var movedFolders = [...]MovedFolder{
 	{"ZDOTDIR", "", "~/.config/zsh/"},
 }
 
-// SocketVars is the variables that name a socket of a service which acts for
-// its caller. The socket is hidden wherever it lies, and the variable dropped:
-// programs then take their ways without it, instead of failing on it.
+// SocketVars lists the variables that name the socket of a service which acts for its caller. The
+// socket is hidden wherever it lies, and the variable is dropped: programs then do without the
+// service instead of failing on it.
 func SocketVars() []Row { return socketVars[:] }
 
 var socketVars = [...]Row{

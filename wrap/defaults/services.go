@@ -1,12 +1,11 @@
 package defaults
 
-// Services is the sockets of services that act on the host for who may connect to
-// them: by each of them a command writes whatever it likes, past any mount. They
-// are hidden where writing is confined and the rest of /run stays in view. UID stands
-// for a user's number.
+// Services lists the sockets of services that act on the host for any program that connects to
+// them: through each of them a command could write anywhere, whatever the mounts are. They are
+// hidden if writing is confined and the rest of /run stays in view. UID stands for a user's number.
 //
-// Decided against: /run/systemd/resolve, /run/nscd and /run/systemd/userdb (they
-// answer questions), /run/systemd/journal and /dev/log (they take lines of a log).
+// Decided against: /run/systemd/resolve, /run/nscd and /run/systemd/userdb (they answer questions),
+// /run/systemd/journal and /dev/log (they take lines of a log).
 func Services() []Row { return services[:] }
 
 var services = [...]Row{

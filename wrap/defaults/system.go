@@ -1,28 +1,27 @@
 package defaults
 
-// System is @system: what a program needs to start, and nothing that is the
-// machine's or a person's secret. Libraries and loaders, the files of /etc that
-// libc and the common runtimes read before main, TLS roots, time zones,
-// locales, terminfo, the package stores of NixOS and Guix, and the few files of
-// /sys from which runtimes size themselves.
+// System lists @system: the files that a program needs to start, without any secrets of the machine
+// or its users. These are libraries and loaders, the files of /etc that libc and the common
+// runtimes read before main, TLS roots, time zones, locales, terminfo, the package stores of NixOS
+// and Guix, and the few files of /sys from which runtimes choose their sizes.
 //
-// Rows name files rather than directories wherever the directory beside them also
-// holds keys (/etc/ssl/private, /etc/pki/tls/private, /etc/NetworkManager).
+// Rows name files rather than directories wherever the directory also holds keys (/etc/ssl/private,
+// /etc/pki/tls/private, /etc/NetworkManager).
 //
 // Decided against:
 //   - /etc/shadow, /etc/gshadow, /etc/ssh, /etc/sudoers: secrets, or of no use
 //     under no_new_privs;
-//   - /etc/machine-id: it identifies the machine for ever; D-Bus alone wants it;
-//   - /etc/environment: PAM has put it into the environment already, and proxy
-//     passwords stand in it;
+//   - /etc/machine-id: it identifies the machine for ever; only D-Bus needs it;
+//   - /etc/environment: PAM has put it into the environment already, and it may
+//     hold proxy passwords;
 //   - /etc/npmrc, /etc/pip.conf: they may hold tokens of a registry;
-//   - /etc/docker, /etc/kubernetes, /etc/systemd: services, not programs;
-//   - /home, /root, /srv, /var: people's and services' data;
+//   - /etc/docker, /etc/kubernetes, /etc/systemd: for services, not for programs;
+//   - /home, /root, /srv, /var: data of people and services;
 //   - /opt as a whole: projects lie there too. Programs of it that a command finds get
 //     their own trees (host.Survey);
 //   - /boot, /lost+found: root's.
 //
-// Rows are in the order of their bytes; Probe relies on it.
+// Rows are sorted by their bytes, on which Probe relies.
 func System() []Row { return system[:] }
 
 var system = [...]Row{

@@ -11,7 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "write the pages anew")
 
-// paths of every table, by the table's name.
+// tables returns the paths of every table, by the table's name.
 func tables() map[string][]Row {
 	t := map[string][]Row{
 		"run": RunKept(), "devices": Devices(), "proc read-only": ProcReadOnly(),
@@ -54,7 +54,7 @@ func TestTablesAreSortedUniqueAndReasoned(t *testing.T) {
 	}
 }
 
-// No row lies beneath another of the same list: the outer one hides or shows it.
+// No row lies under another of the same list, which hides or shows it already.
 func TestNoRowBeneathAnother(t *testing.T) {
 	for _, name := range []string{"secrets", "system", "in tree", "in home", "proc read-only", "private"} {
 		rows := tables()[name]
@@ -93,7 +93,7 @@ func TestSecretsHoldWhatTheContractNames(t *testing.T) {
 	}
 }
 
-// A secret is one in any home: the caller's wherever it is, root's, and those of others.
+// A secret is recognised in any home: the caller's wherever it is, root's, and those of others.
 func TestListsSecretOfHomes(t *testing.T) {
 	for path, home := range map[string]string{
 		"/srv/h/.ssh/id": "/srv/h", "/.ssh": "/", "/root/.aws/x": "/home/u", "/home/other/.netrc": "/home/u", "/home/U/.SSH": "/home/u/",
@@ -112,7 +112,7 @@ func TestListsSecretOfHomes(t *testing.T) {
 	}
 }
 
-// A name is the same however its letters are written, at its beginning too.
+// A protected name is recognised however its letters are written, also at its beginning.
 func TestProtectedNamesAreKnownAtAGlance(t *testing.T) {
 	for _, row := range ProtectedInTree() {
 		name := strings.ReplaceAll(row.Path, "*", "x")
@@ -138,7 +138,7 @@ func TestProtectedNamesAreKnownAtAGlance(t *testing.T) {
 	}
 }
 
-// What may hold a secret is told by the table's patterns as well.
+// The tables' patterns also decide which directories may hold a secret.
 func TestListsHold(t *testing.T) {
 	for folder, holds := range map[string]bool{
 		"/home/u": true, "/home/u/.config": true, "/home/u/.config/JetBrains/IDE": true, "/home/u/.config/JetBrains/IDE/c.kdbx": true,
@@ -150,8 +150,8 @@ func TestListsHold(t *testing.T) {
 	}
 }
 
-// Nothing of @system is a secret, nor is a secret beneath it but where the
-// secret is root's own and hidden there by name.
+// Nothing of @system is a secret. No secret lies under it either, except root's own, which are
+// hidden there by name.
 func TestSystemShowsNoSecret(t *testing.T) {
 	for _, row := range System() {
 		for _, s := range Secrets() {
@@ -209,7 +209,7 @@ func TestIsProtectedInGit(t *testing.T) {
 }
 
 func TestLeadsInGit(t *testing.T) {
-	for rel, want := range map[string][2]bool{ // where all submodules are known, and where not
+	for rel, want := range map[string][2]bool{ // if all submodules are known, and if not
 		"modules": {true, true}, "modules/a": {true, true}, "modules/a/b": {true, false}, "modules/a/HEAD.lock": {true, false},
 		"worktrees": {true, true}, "worktrees/x": {true, true}, "worktrees/x/HEAD": {}, "worktrees/x/modules/a": {true, true},
 		"worktrees/x/modules/a/b": {true, false}, "": {}, "refs": {}, "refs/modules": {}, "x/modules": {},
@@ -228,7 +228,8 @@ func TestLeadsToProtected(t *testing.T) {
 	}
 }
 
-// What may be made though it leads to a protected name is no such name itself.
+// A directory that may be created although it leads to a protected name is not a protected name
+// itself.
 func TestMayBeMade(t *testing.T) {
 	for rel, want := range map[string]bool{".config": true, ".github": true, ".clinerules": true, "mise": true, ".gitlab/duo": true, ".git/sl": true, ".claude": false, ".hg": false, ".MISE": false, "": false, "x/.config": false} {
 		leads := LeadsToProtected(rel)
@@ -290,13 +291,13 @@ func TestSecretsAreDocumented(t *testing.T) {
 		"- paths that variables name: "+vars.list(6)+"\n")
 }
 
-// reason is the paths of a table that have one reason.
+// reason has the paths of a table that share one reason.
 type reason struct {
 	why   string
 	paths []string
 }
 
-// list has the first of the paths, and how many there are more.
+// list returns the first n paths, and how many more there are.
 func (r reason) list(n int) string {
 	if len(r.paths) <= n+1 {
 		return "`" + strings.Join(r.paths, "`, `") + "`"
@@ -304,8 +305,8 @@ func (r reason) list(n int) string {
 	return "`" + strings.Join(r.paths[:n], "`, `") + "` and " + strconv.Itoa(len(r.paths)-n) + " more"
 }
 
-// byReason folds the rows of which the reason begins with the same words, up to a colon,
-// or is the same as that of the row before.
+// byReason groups rows whose reasons begin with the same words, up to a colon, or whose reason
+// equals that of the row before.
 func byReason(rows []Row) (groups []reason) {
 	at := map[string]int{}
 	for _, r := range rows {
@@ -323,7 +324,7 @@ func byReason(rows []Row) (groups []reason) {
 	return groups
 }
 
-// documented holds the page, behind its mark, to want.
+// documented compares the page, after its mark, with want.
 func documented(t *testing.T, path, want string) {
 	t.Helper()
 	const mark = "<!-- generated from the tables of package defaults: go test ./wrap/defaults -run Documented -update -->\n"
@@ -345,7 +346,7 @@ func documented(t *testing.T, path, want string) {
 	}
 }
 
-// A file that names programs is protected itself, or else a command would name its own.
+// A file that names programs is protected itself, since a command could otherwise name its own.
 func TestNamingsAreProtected(t *testing.T) {
 	for i, n := range Namings() {
 		if n.Path == "" || n.Why == "" || slices.Contains(n.Keys, "") {

@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "write golden files anew")
 
-// Golden compares a text with a file. With -update it writes the file, which is then to be read.
+// Golden compares a text with a file. With -update it writes the file, for a person to read.
 func Golden(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {
@@ -30,7 +30,7 @@ func Golden(t *testing.T, file, got string) {
 	}
 }
 
-// ProblemText is an error of spec.Problems, as golden files have it.
+// ProblemText returns the text of a spec.Problems error as golden files have it.
 func ProblemText(t *testing.T, err error) string {
 	t.Helper()
 	var all spec.Problems

@@ -2,8 +2,8 @@ package world
 
 import "strings"
 
-// Hosts are the machines that plans are built for, as lines that are read
-// after the world's.
+// Hosts are the machines for which golden Plans are built, as lines that are read after the world's
+// own.
 var Hosts = map[string]string{
 	"all":        "",
 	"root":       "root",

@@ -9,7 +9,7 @@ import (
 	"sbx/wrap"
 )
 
-// homeLayer looks at an agent's home as Probe does.
+// homeLayer examines an agent's home as Probe does.
 func (w *World) homeLayer(h *wrap.Host, r *spec.Resolved) {
 	if !r.HomeLayer {
 		return
@@ -29,7 +29,7 @@ func (w *World) homeLayer(h *wrap.Host, r *spec.Resolved) {
 	}
 }
 
-// locked protects what of an agent's own is locked and lies in what is written.
+// locked protects the agent's own locked paths that lie in a writable one.
 func (w *World) locked(h *wrap.Host, r *spec.Resolved) {
 	tree := func(p string) (top string) {
 		for _, t := range r.Write {
@@ -59,10 +59,10 @@ func (w *World) locked(h *wrap.Host, r *spec.Resolved) {
 	h.Protected = slices.CompactFunc(h.Protected, func(a, b wrap.Protected) bool { return a.Path == b.Path })
 }
 
-// treeLine reads a fact about the trees that a command works on and what its agent needs.
+// treeLine reads a fact about the trees in which a command works, and about what its agent needs.
 func (w *World) treeLine(word, first, more string) bool {
 	switch f := strings.Fields(first + " " + more); word {
-	case "own": // own read|write|locked PATH: what the command's agent needs of its own
+	case "own": // own read|write|locked PATH: a path that the command's agent needs
 		if w.in.Agent == nil {
 			w.in.Agent = &spec.AgentNeeds{Agent: spec.Codex}
 		}
@@ -72,7 +72,7 @@ func (w *World) treeLine(word, first, more string) bool {
 		if mode := map[string]spec.OwnMode{"read": spec.OwnRead, "write": spec.OwnWrite, "locked": spec.OwnLocked}[first]; mode != 0 {
 			w.in.Agent.Files = append(w.in.Agent.Files, spec.OwnFile{Path: more, Mode: mode})
 		}
-	case "copied": // copied DIR WHY: a directory over which a copy may lie, where writes are learned
+	case "copied": // copied DIR WHY: a directory that a copy may cover, in a run that learns writes
 		w.in.Learn = true
 		w.Host.Layers = append(w.Host.Layers, wrap.Layer{Dir: first, Mode: 0o755, Why: more})
 	case "worktree": // worktree TOP GITDIR COMMON OTHER
@@ -80,7 +80,7 @@ func (w *World) treeLine(word, first, more string) bool {
 	case "other": // other PATH: another user's home, with a secret
 		w.Add(first+"/.netrc", Node{Kind: wrap.File})
 		w.others = append(w.others, first)
-	case "around": // around TOP: a repository that a writable tree lies in
+	case "around": // around TOP: a repository that contains a writable tree
 		w.around = append(w.around, first)
 	case "admin": // admin ADMIN DOT…
 		w.Host.Worktrees = append(w.Host.Worktrees, wrap.Worktree{Admin: f[0], Dots: f[1:]})

@@ -12,7 +12,7 @@ import (
 	"sbx/wrap/defaults"
 )
 
-// Probed is the Host as Probe leaves it for r.
+// Probed returns the Host as Probe makes it for r.
 func (w *World) Probed(r *spec.Resolved) *wrap.Host {
 	h := w.Host
 	r = wrap.WithOwn(r)
@@ -70,7 +70,7 @@ func (w *World) look(h *wrap.Host, p string) {
 	}
 }
 
-// targets looks at where mounts go, and lists directories as Probe does.
+// targets examines the targets of mounts, and lists directories as Probe does.
 func (w *World) targets(h *wrap.Host, r *spec.Resolved) {
 	w.look(h, "/sys")
 	for i := range r.Mounts {
@@ -112,7 +112,7 @@ func (w *World) list(h *wrap.Host, dir string) {
 	}
 }
 
-// ListAll lists a directory in h, as Probe does where no overlay can be laid.
+// ListAll lists a directory in h, as Probe does if no overlay can be laid.
 func (w *World) ListAll(h *wrap.Host, dir string) {
 	if slices.ContainsFunc(h.Listing, func(l wrap.Listing) bool { return l.Dir == dir }) || w.Nodes[dir].Kind != wrap.Dir {
 		return
@@ -127,7 +127,7 @@ func (w *World) ListAll(h *wrap.Host, dir string) {
 	h.Listing = append(h.Listing, l)
 }
 
-// find is what stands at p, links followed; ok is false for nothing.
+// find returns the file at p, with links followed; ok is false if there is none.
 func (w *World) find(p, why string) (wrap.Found, bool) {
 	dir, err := spec.Real(view.Parent(p), w)
 	if err != nil {
@@ -164,7 +164,7 @@ func (w *World) names(table []defaults.Row) (names []string) {
 	return names
 }
 
-// Named tells whether the document names a path.
+// Named reports whether the document names a path.
 func Named(r *spec.Resolved, p, real string) bool {
 	for _, l := range [][]spec.Path{r.Read, r.Write} {
 		for _, n := range l {
@@ -176,7 +176,7 @@ func Named(r *spec.Resolved, p, real string) bool {
 	return false
 }
 
-// inView tells whether p is seen inside as far as private directories go.
+// inView reports whether p shows inside, as far as private directories decide.
 func (w *World) inView(r *spec.Resolved, p string) bool {
 	private := false
 	for _, row := range defaults.PrivateFolders() {

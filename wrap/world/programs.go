@@ -9,9 +9,9 @@ import (
 	"sbx/wrap"
 )
 
-// programs is what commands names, as Probe finds it. Every program of the
-// world is dynamic; a "script PROGRAM INTERPRETER" is one, a "linked PROGRAM"
-// has another name.
+// programs fills in the programs that the field commands names, as Probe does. Every program of the
+// world is dynamic, except that "script PROGRAM INTERPRETER" makes one a script; "linked PROGRAM"
+// gives one a second name.
 func (w *World) programs(h *wrap.Host, r *spec.Resolved) {
 	const loader = "/usr/lib64/ld.so"
 	look := func(at spec.ProgramAt) wrap.Executable {

@@ -15,33 +15,32 @@ import (
 	"sbx/wrap/defaults"
 )
 
-// World is a made-up file system and what a launch would learn of the machine
-// around it. It answers spec.Resolve as the kernel would, and makes the Host
-// that Probe would have made: what a Plan may count on is what Probe looks at.
+// World is a made-up file system, and the facts about the machine around it. It answers
+// spec.Resolve as the kernel would, and makes the Host that Probe would make.
 type World struct {
 	t     testing.TB
 	Nodes map[string]Node // by path
-	large map[string]bool // directories that Probe leaves unlisted
+	large map[string]bool // directories that Probe does not list
 	Host  wrap.Host
 	in    spec.Inputs
-	Req   wrap.Request // what Build is asked for
+	Req   wrap.Request // the Request for Build
 	repos []wrap.Repository
 
 	around []string
 
-	others []string // homes of others
+	others []string // homes of other users
 
-	scripts map[string][]string // programs that are scripts, with their interpreters
-	linked  []string            // programs with another name
+	scripts map[string][]string // scripts, with their interpreters
+	linked  []string            // programs with a second name
 }
 
 // Node is a file of a World.
 type Node struct {
 	Kind   wrap.Kind
-	target string // of a link
+	target string // the text of a link
 }
 
-// New reads lines of "kind path" and of facts; later lines win.
+// New reads lines of "kind path" and of facts. Later lines win.
 func New(t testing.TB, texts ...string) *World {
 	t.Helper()
 	w := &World{t: t, Nodes: map[string]Node{"/": {Kind: wrap.Dir}}, large: map[string]bool{}}
@@ -159,7 +158,7 @@ func (w *World) Line(line string) {
 		w.Host.Removable = append(w.Host.Removable, first)
 	case "group": // group CONTROLLER VERSION DIR [enable] [leaf] [threaded] [swap], or group CONTROLLER no WHY
 		w.group(first, more)
-	case "parent": // what an outer sandbox holds, as its file says it
+	case "parent": // the description of an outer sandbox, in the form of its file
 		n, err := doc.ParseJSON("parent", []byte(rest))
 		if err != nil {
 			w.t.Fatal(err)
@@ -281,7 +280,7 @@ func (w *World) Resolve(doc string) (*spec.Resolved, error) {
 	return &chain[len(chain)-1], nil
 }
 
-// Build goes the whole way from a document to a Plan.
+// Build makes a Plan from a document.
 func (w *World) Build(doc string) (*spec.Resolved, *wrap.Plan, error) {
 	w.t.Helper()
 	r, err := w.Resolve(doc)
