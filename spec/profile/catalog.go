@@ -7,28 +7,27 @@ import (
 	"sbx/spec"
 )
 
-// Row is one profile, complete, and where it was last changed.
+// Row is a complete profile, and the document that last changed it.
 type Row struct {
 	ProfileRow
 	From string // "built in" or a file
-	// Narrowing are a project's own specs for it, in their order. Each is no
-	// wider than what stands before it.
+	// Narrowing has a project's own specs for it, in order. None is wider than the one before it,
+	// or than the profile.
 	Narrowing []*spec.SandboxSpec
 }
 
-// Catalog is all profiles, with their agents, and the launch points.
+// Catalog has all profiles, with their agents, and the launch points.
 type Catalog struct {
 	Rows   []Row
 	Points []Point
 }
 
-// Point is a launch point and the profile that holds there: Own is the
-// agent's own.
+// Point is a launch point and the profile that applies there; Own means the agent's own.
 type Point struct{ Name, Profile, From string }
 
 const builtIn = "built in"
 
-// Builtin is the catalog that sbx brings.
+// Builtin returns the catalog that is built into sbx.
 func Builtin() *Catalog {
 	c := &Catalog{}
 	f := BuiltinProfiles()
@@ -41,7 +40,7 @@ func Builtin() *Catalog {
 	return c
 }
 
-// Find is the profile of a name; READ_ONLY is read-only.
+// Find returns the profile of a name; READ_ONLY means read-only.
 func (c *Catalog) Find(name string) (*Row, error) {
 	if r := c.row(ProfileName(name)); r != nil {
 		return r, nil
@@ -66,7 +65,7 @@ func (c *Catalog) names() []string {
 	return all
 }
 
-// of is the profile that an agent belongs to, or nil.
+// of returns the profile to which an agent belongs, or nil.
 func (c *Catalog) of(agent string) *Row {
 	for i := range c.Rows {
 		if slices.ContainsFunc(c.Rows[i].Agents, func(n Named) bool { return n.Name == agent }) {
@@ -85,7 +84,7 @@ func (c *Catalog) point(name string) *Point {
 	return nil
 }
 
-// PointsOf lists the launch points at which a profile holds.
+// PointsOf lists the launch points at which a profile applies.
 func (c *Catalog) PointsOf(profile string) []string {
 	all := []string{}
 	for _, p := range c.Points {
@@ -96,7 +95,7 @@ func (c *Catalog) PointsOf(profile string) []string {
 	return all
 }
 
-// clone is a catalog that can be changed without changing this one.
+// clone returns a copy of the catalog that can be changed by itself.
 func (c *Catalog) clone() *Catalog {
 	n := &Catalog{Rows: slices.Clone(c.Rows), Points: slices.Clone(c.Points)}
 	for i := range n.Rows {
@@ -105,7 +104,7 @@ func (c *Catalog) clone() *Catalog {
 	return n
 }
 
-// put puts a row in its place, or at the end.
+// put replaces the row of the same name, or appends r.
 func (c *Catalog) put(r Row) *Row {
 	if old := c.row(r.Name); old != nil {
 		*old = r
@@ -115,7 +114,7 @@ func (c *Catalog) put(r Row) *Row {
 	return &c.Rows[len(c.Rows)-1]
 }
 
-// move makes an agent one of a profile's, and of no other's.
+// move moves an agent to a profile and out of all others.
 func (c *Catalog) move(agent Named, to string) {
 	for i := range c.Rows {
 		r := &c.Rows[i]

@@ -141,7 +141,7 @@ points:
 	if c.of("coder").Name != "look" || c.of("builder").Name != "look" || c.of("frontend-coder").Name != "verification" {
 		t.Error("agents did not move")
 	}
-	r = resolve("look") // what write was narrowed by holds for what extends it
+	r = resolve("look") // a narrowed list of writable paths also applies to a profile that extends this one
 	if r.AccessMode != spec.ReadOnly || r.Network != spec.NetworkNone {
 		t.Errorf("%+v", r)
 	}
@@ -158,8 +158,8 @@ points:
 	}
 }
 
-// What narrows a profile's files speaks of its directories: the files that exist may
-// still be written, and a directory that is missing is no error.
+// A document that narrows a profile lists directories. Existing files may still be written, and a
+// missing directory is no error.
 func TestNarrowKeepsWhatExists(t *testing.T) {
 	w := world{"/p/docs": folder, "/p/a.md": "", projectFile: "profiles: {design: {spec: {filesystem: {write: [docs, design], read: [\"@system\", docs, a.md]}}}}"}
 	row := load(t, w).row("design")

@@ -9,27 +9,27 @@ import (
 	"sbx/spec/workshop"
 )
 
-// Asked is what a profile is wanted for.
+// Asked says for whom a profile is requested.
 type Asked struct {
-	Name  string // of an agent, or of a launch point
+	Name  string // the name of an agent, or of a launch point
 	Point string // the launch point; "" for none
-	// File is the agent's own .md file, where it has one, and FileName its name.
+	// File is the agent's own .md file, if it has one, and FileName that file's name.
 	File     *workshop.AgentFile
 	FileName string
 }
 
-// Choice is the profile that an agent gets, and why.
+// Choice is the profile that an agent gets, and the reasons for it.
 type Choice struct {
 	Row   *Row
 	Point string   // "" for none
-	Tools []string // with what bash_policy stands for
-	Why   []string // one sentence each: of the profile, of the tools
-	// Asides are what somebody may not expect.
+	Tools []string // with a bare Bash replaced by the rules of bash_policy
+	Why   []string // a sentence about the profile, and one about the tools
+	// Asides are remarks about what a user may not expect.
 	Asides []string
 }
 
-// Choose finds the profile of an agent or a launch point. An agent that is in no
-// profile needs front matter with tools, which then say what it gets.
+// Choose chooses the profile of an agent or a launch point. An agent that belongs to no profile
+// needs front matter with tools, which then decide.
 func (c *Catalog) Choose(a Asked) (*Choice, error) {
 	agent, point := a.Name, a.Point
 	if c.of(agent) == nil && a.File == nil && point == "" && c.point(agent) != nil {
@@ -76,8 +76,8 @@ func (c *Catalog) Choose(a Asked) (*Choice, error) {
 func (ch *Choice) why(text string)   { ch.Why = append(ch.Why, text) }
 func (ch *Choice) aside(text string) { ch.Asides = append(ch.Asides, text) }
 
-// tools decides the tools: the front matter is the truth for an agent's own,
-// and a launch point with a profile of its own narrows them.
+// tools decides the tools. The front matter of an agent's own file decides alone, except that a
+// launch point with a profile of its own narrows the tools.
 func (ch *Choice) tools(front spec.Opt[[]string], file string, fixed bool) {
 	own := ch.Row.Tools()
 	if !front.Set {
@@ -109,8 +109,8 @@ func (ch *Choice) tools(front spec.Opt[[]string], file string, fixed bool) {
 	}
 }
 
-// frontTools are the tools of an agent's file. "*" is all there are, which is
-// what a file without tools means too: neither says anything.
+// frontTools returns the tools of an agent's file. "*" means all tools, as does a file without
+// tools; both count as unset.
 func frontTools(f *workshop.AgentFile) spec.Opt[[]string] {
 	if f == nil || slices.Contains(f.Tools.Value, "*") {
 		return spec.Opt[[]string]{}
@@ -118,7 +118,7 @@ func frontTools(f *workshop.AgentFile) spec.Opt[[]string] {
 	return f.Tools
 }
 
-// byTools is the profile for tools of an agent that is in none.
+// byTools returns the profile for an agent that belongs to none and has these tools.
 func byTools(tools []string) (profile, why string) {
 	for _, t := range tools {
 		if edits(t) {

@@ -7,9 +7,9 @@ import (
 	"sbx/spec"
 )
 
-// covered tells whether a tool lies within what parent's patterns allow. Rules
-// of Bash that may be several commands are covered by the same or by the whole
-// tool alone: what one of their commands does is no matter of how they begin.
+// covered reports whether the parent's patterns allow a tool. A Bash rule that may stand for
+// several commands is covered only by the same rule or by the whole tool: the rule's first word
+// does not say what its other commands do.
 func covered(parent []string, tool string) bool {
 	t, ok := spec.ParseTool(tool)
 	several := ok && t.Names("Bash") && strings.ContainsAny(t.Rule, ",;&|<>$`()\n")
@@ -19,7 +19,7 @@ func covered(parent []string, tool string) bool {
 	})
 }
 
-// bare is a tool's name, as the table of tools has it.
+// bare returns a tool's name without its pattern, as the table of tools has it.
 func bare(tool string) string {
 	name, _, _ := strings.Cut(tool, "(")
 	return spec.ClaudeTool(spec.Claude, name)

@@ -7,11 +7,10 @@ import (
 	"sbx/spec"
 )
 
-// SpecsAt are the documents that the profile stands for at a project: its own,
-// with the files that were found, and those of the project, each of which
-// narrows what stands before it (spec.Chain). project is absolute, or "" for the
-// directory that relative paths count from. What the agent needs of its own is in
-// none of them (agent.Needs).
+// SpecsAt returns the documents that the profile stands for in a project: its own, with the files
+// that were found, and those of the project, each of which narrows the one before it (spec.Chain).
+// project is absolute, or "" for the directory to which relative paths refer. The paths that the
+// agent itself needs are in none of them (agent.Needs).
 func (r *Row) SpecsAt(project string, found Found) []*spec.SandboxSpec {
 	s := r.Document(project)
 	fs := s.Filesystem.Value
@@ -30,9 +29,8 @@ func (r *Row) SpecsAt(project string, found Found) []*spec.SandboxSpec {
 	return all
 }
 
-// fit is a document that narrows, as it is at a project: its own list of what is
-// written means directories, so that the files that were found stand beside them,
-// and directories that are missing still stand in none.
+// fit returns a project's document s with the files that were found added to its list of writable
+// paths, and missing directories removed from it. The document itself lists only directories.
 func (f *Found) fit(s *spec.SandboxSpec, project string) *spec.SandboxSpec {
 	list := s.Node().Get("filesystem").Get("write")
 	if list == nil {
@@ -50,7 +48,7 @@ func (f *Found) fit(s *spec.SandboxSpec, project string) *spec.SandboxSpec {
 	return made
 }
 
-// lacks tells whether p is a directory that is missing still.
+// lacks reports whether p is a directory that is still missing.
 func (f *Found) lacks(p, project string) bool {
 	return slices.ContainsFunc(f.Lacks, func(l string) bool { return p == l || p == view.Join(project, l) })
 }

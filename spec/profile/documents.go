@@ -9,7 +9,7 @@ import (
 	"sbx/spec"
 )
 
-// The bounds of the search for files that exist: each found one becomes a mount.
+// These bound the search for existing files: each one found becomes a mount.
 const (
 	maxFiles   = 256
 	maxFolders = 4096
@@ -17,51 +17,49 @@ const (
 	maxDepth   = 8
 )
 
-// Lister lists directories, and makes them.
+// Lister lists and makes directories.
 type Lister interface {
 	List(dir string) ([]Entry, error) // at most maxEntries
 	Mkdir(dir string) error
 }
 
-// Entry is one name in a directory. What is neither a plain file nor a directory,
-// links among them, is Other.
+// Entry is a name in a directory. Its kind is Other for everything but plain files and directories,
+// also for links.
 type Entry struct {
 	Name string
 	Kind Kind
 }
 
-// Kind is what an Entry is.
+// Kind is the kind of an Entry.
 type Kind uint8
 
-// The kinds of entries.
+// These are the kinds of entries.
 const (
 	Other Kind = iota
 	File
 	Folder
 )
 
-// Found is what a project has of that which a profile speaks of.
+// Found lists the paths of a profile that exist in a project.
 type Found struct {
 	Files []string // absolute; each may be written in place
 	Made  []string // directories that were missing and were made
-	Lacks []string // directories that are missing still: paths as the profile has them
-	Cut   string   // why the search ended early; "" where it did not
-	Odd   int      // files whose names a spec cannot hold
+	Lacks []string // directories that are still missing, as the profile names them
+	Cut   string   // why the search ended early; "" if it did not
+	Odd   int      // how many files have names that a spec cannot express
 }
 
-// Missing says what becomes of a directory that a profile promises and the project
-// lacks.
+// Missing says how Prepare treats a directory that a profile promises and the project lacks.
 type Missing uint8
 
-// What becomes of a missing directory.
+// These are the ways to treat a missing directory.
 const (
 	LeaveOut Missing = iota
 	MakeIt
 )
 
-// Prepare looks at the project for what the profile writes in it: its directories,
-// which must not lead out of the project, and the files that exist. project is
-// absolute and resolved.
+// Prepare looks for the paths that the profile writes in a project: its directories, which must not
+// lead out of the project, and existing files. project is absolute, without links.
 func (r *Row) Prepare(project string, paths spec.Paths, host Lister, missing Missing) (Found, error) {
 	var f Found
 	var inside []string
@@ -91,7 +89,7 @@ func (r *Row) Prepare(project string, paths spec.Paths, host Lister, missing Mis
 	return f, nil
 }
 
-// written are the paths of the profile's spec that count from the project.
+// written returns the paths of the profile's spec that are relative to the project.
 func (r *Row) written() []string {
 	var all []string
 	for _, p := range r.Spec.Value.Filesystem.Value.Write.Value {
@@ -105,13 +103,12 @@ func (r *Row) written() []string {
 // search looks for files by the ends of their names.
 type search struct {
 	host    Lister
-	ends    []string // "*.md"
-	covered []string // directories that may be written whole
+	ends    []string // as in "*.md"
+	covered []string // directories that may be written as a whole
 }
 
-// run goes through the project a level at a time, so that what is cut off is
-// what lies deepest. Directories whose names begin with a dot belong to tools, and
-// node_modules to others. Links are not followed.
+// run searches the project level by level, so that a bound cuts off the deepest files. It skips
+// directories that tools make (a name with a leading dot) and node_modules, and follows no links.
 func (s search) run(project string, f *Found) {
 	level, folders, entries := []string{project}, 0, 0
 	for depth := 0; len(level) > 0; depth++ {
@@ -127,7 +124,7 @@ func (s search) run(project string, f *Found) {
 			}
 			list, err := s.host.List(dir)
 			if err != nil {
-				continue // whoever may not read a directory writes nothing in it
+				continue // who cannot read a directory cannot write in it either
 			}
 			if entries += len(list); entries > maxEntries {
 				f.Cut = "more than " + strconv.Itoa(maxEntries) + " names"

@@ -49,7 +49,7 @@ func TestPrepareRefusesAWayOut(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "it leads out of the project, to /home/u") {
 		t.Error(err)
 	}
-	w["/p/docs"] = "-> /p/design" // another directory of the project's
+	w["/p/docs"] = "-> /p/design" // another directory of the project
 	if f, err := design(t).Prepare("/p", w, w, MakeIt); err != nil || f.Made != nil {
 		t.Error(f, err)
 	}
@@ -63,7 +63,7 @@ func TestPrepareRefusesAWayOut(t *testing.T) {
 	}
 }
 
-// The search is bounded, and says what bounded it.
+// The search is bounded, and says which bound ended it.
 func TestSearchIsBounded(t *testing.T) {
 	many := world{"/p": folder}
 	for i := range maxFiles + 1 {
@@ -85,7 +85,7 @@ func TestSearchIsBounded(t *testing.T) {
 	}
 }
 
-// wide is a directory of very many empty ones.
+// wide is a directory with very many empty ones.
 type wide struct{ Host }
 
 func (wide) List(dir string) ([]Entry, error) {
@@ -153,7 +153,7 @@ func TestHost(t *testing.T) {
 	}
 }
 
-// Many names take more than one call to list.
+// To list many names takes more than one call.
 func TestHostLongListing(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 200 {

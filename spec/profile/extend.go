@@ -6,9 +6,9 @@ import (
 	"sbx/spec"
 )
 
-// Extend is the catalog with the user's document laid over it: what a row says
-// replaces what the profile of its name had, a new one starts from the profile
-// that it extends, and an agent belongs to the profile that names it last.
+// Extend returns the catalog changed by the user's document. A field of a row replaces that of the
+// profile with the same name, a new profile starts as a copy of the one that it extends, and an
+// agent belongs to the profile that names it last.
 func (c *Catalog) Extend(f *ProfilesFile) (*Catalog, error) {
 	n, err := c.changed(f, overlay)
 	if err != nil {
@@ -32,7 +32,8 @@ func (c *Catalog) Extend(f *ProfilesFile) (*Catalog, error) {
 	return n, nil
 }
 
-// changed is the catalog with each row of a document made of the one that it changes.
+// changed returns the catalog with a row for each row of a document, made by change from the
+// present one.
 func (c *Catalog) changed(f *ProfilesFile, change func(base *Row, row *ProfileRow, from string) (Row, error)) (*Catalog, error) {
 	n := c.clone()
 	if err := agentsOnce(f); err != nil {
@@ -52,7 +53,7 @@ func (c *Catalog) changed(f *ProfilesFile, change func(base *Row, row *ProfileRo
 	return n, nil
 }
 
-// base is the profile that a row changes, or starts from.
+// base returns the profile that a row changes, or from which a new one starts.
 func (c *Catalog) base(f *ProfilesFile, row *ProfileRow) (*Row, error) {
 	fail := func(field string, why, help string) error {
 		on, ok := row.Places[field]
@@ -111,11 +112,11 @@ func agentsOnce(f *ProfilesFile) error {
 	return nil
 }
 
-// overlay is base with what row says in its place.
+// overlay returns base with the fields that row sets.
 func overlay(base *Row, row *ProfileRow, from string) (Row, error) {
 	r := *base
 	r.Name, r.On, r.Places, r.From = row.Name, row.On, row.Places, from
-	if row.Name != base.Name { // a new profile has the agents that it names
+	if row.Name != base.Name { // a new profile has only the agents that it names
 		r.Agents, r.Extends = nil, spec.Some(base.Name)
 	}
 	replace(&r.Why, row.Why)
@@ -142,8 +143,8 @@ func replace[T any](o *spec.Opt[T], by spec.Opt[T]) {
 	}
 }
 
-// laid is the object under with the fields of over in place of its own; fields
-// of a field count alone, but for names of variables, which are one value.
+// laid returns under with the fields of over in place of its own. Objects are merged field by
+// field, except environment.set, which is one value.
 func laid(under, over *spec.Node) *spec.Node {
 	n := &spec.Node{Kind: spec.Object, Pos: over.Pos, Members: slices.Clone(under.Members)}
 	for _, m := range over.Members {

@@ -9,40 +9,40 @@ import (
 	"sbx/spec"
 )
 
-// ProfilesFile is a document of profiles as it was read: the built-in one, the
-// user's or a project's.
+// ProfilesFile is a document of profiles as it was read: the built-in one, the user's or a
+// project's.
 type ProfilesFile struct {
 	Name     string
 	Profiles []ProfileRow
 	Points   []PointRow
 }
 
-// ProfileRow is one profile of a document. What is absent is the same as in the
-// profile of that name further out, or in the one that Extends names; the rows
-// of the built-in document lack nothing.
+// ProfileRow is a profile of a document. A field that it leaves out is that of the profile with the
+// same name in the document before, or of the one that Extends names. The rows of the built-in
+// document are complete.
 type ProfileRow struct {
 	Name          string
-	Why           spec.Opt[string] // what it is for, in a few words
+	Why           spec.Opt[string] // its purpose, in a few words
 	Extends       spec.Opt[string]
 	Agents        []Named
 	AllowedTools  spec.Opt[[]string] // Claude's names and patterns
-	BashPolicy    spec.Opt[[]string] // what stands in for a bare Bash: "git:*" for Bash(git:*)
+	BashPolicy    spec.Opt[[]string] // the rules that replace a bare Bash: "git:*" for Bash(git:*)
 	Mode          spec.Opt[spec.PermissionMode]
 	Scoped        spec.Opt[bool]              // project_scoped
-	Spec          spec.Opt[*spec.SandboxSpec] // its Source tells where it stands
-	Make          spec.Opt[[]string]          // directories made if missing
+	Spec          spec.Opt[*spec.SandboxSpec] // its Source says where it stands
+	Make          spec.Opt[[]string]          // directories to make if missing
 	WriteExisting spec.Opt[[]string]          // "*.md"
 	On            doc.Pos
-	Places        map[string]doc.Pos // of the members that are there
+	Places        map[string]doc.Pos // of the members that the document has
 }
 
-// Named is a name and where it stands.
+// Named is a name and its place.
 type Named struct {
 	Name string
 	On   doc.Pos
 }
 
-// PointRow says which profile holds at a launch point; Own is the agent's own.
+// PointRow is a launch point and the profile that applies there; Own means the agent's own.
 type PointRow struct {
 	Point, Profile string
 	On             doc.Pos
@@ -51,8 +51,8 @@ type PointRow struct {
 // Own stands for the agent's own profile at a launch point.
 const Own = "own"
 
-// DecodeProfiles reads a document of profiles, YAML or JSON by its name. The
-// error is a *DecodeError.
+// DecodeProfiles reads a document of profiles, as YAML or JSON according to its name. The error is
+// a *DecodeError.
 func DecodeProfiles(name string, b []byte) (*ProfilesFile, error) {
 	root, err := doc.Parse(name, b)
 	if err != nil {
@@ -110,8 +110,7 @@ var profileFields = []decode.Field[ProfileRow]{
 	}},
 }
 
-// elsewhere are fields of a spec that a profile's has no use for, and where the
-// same is said.
+// elsewhere lists fields that the spec of a profile may not set, and where the same is set instead.
 var elsewhere = []struct{ field, where string }{
 	{"profile", "write \"extends\" beside spec"},
 	{"working_dir", "it is the project"},
@@ -142,7 +141,7 @@ func readSpec(d *decode.Decoder, n *doc.Node) *spec.SandboxSpec {
 	return s
 }
 
-// agentNameRule is the rule of the names of agents and launch points.
+// agentNameRule is the rule for names of agents and launch points.
 func agentNameRule(s string) (why, meant, help string) {
 	for i := range len(s) {
 		c := s[i]
@@ -157,7 +156,7 @@ func agentNameRule(s string) (why, meant, help string) {
 	return "", "", ""
 }
 
-// profileNameRule is the rule of a profile's name.
+// profileNameRule is the rule for a profile's name.
 func profileNameRule(s string) (why, meant, help string) {
 	if why, meant, help = agentNameRule(s); why != "" {
 		return why, meant, help
@@ -168,12 +167,12 @@ func profileNameRule(s string) (why, meant, help string) {
 	return "", "", ""
 }
 
-// ProfileName is s as profiles are called: READ_ONLY is read-only.
+// ProfileName returns s as a profile's name: READ_ONLY means read-only.
 func ProfileName(s string) string {
 	return strings.ReplaceAll(strings.ToLower(s), "_", "-")
 }
 
-// bashRule is the rule of what stands in Bash( ).
+// bashRule is the rule for the text inside Bash( ).
 func bashRule(s string) (why, meant, help string) {
 	if inner, ok := strings.CutPrefix(s, "Bash("); ok {
 		return "want what stands between the parentheses, got " + doc.Quote(doc.Cut(s)), strings.TrimSuffix(inner, ")"), ""
@@ -184,7 +183,7 @@ func bashRule(s string) (why, meant, help string) {
 	return "", "", ""
 }
 
-// makeRule is the rule of a directory of the project that is made if missing.
+// makeRule is the rule for a directory of the project that is made if missing.
 func makeRule(s string) (why, meant, help string) {
 	if why, meant, help = spec.ListedPathRule(s); why != "" {
 		return why, meant, help
@@ -195,7 +194,7 @@ func makeRule(s string) (why, meant, help string) {
 	return "", "", ""
 }
 
-// suffixRule is the rule of files that are found by how their names end.
+// suffixRule is the rule for the endings by which files are found.
 func suffixRule(s string) (why, meant, help string) {
 	end, ok := strings.CutPrefix(s, "*.")
 	if !ok || end == "" || strings.ContainsAny(end, "*?/\x00") {
@@ -204,7 +203,7 @@ func suffixRule(s string) (why, meant, help string) {
 	return "", "", ""
 }
 
-// lineRule is the rule of text that is shown on one line.
+// lineRule is the rule for text that is shown on one line.
 func lineRule(s string) (why, meant, help string) {
 	for i := range len(s) {
 		if s[i] < ' ' {

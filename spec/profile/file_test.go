@@ -8,12 +8,13 @@ import (
 	"sbx/spec"
 )
 
-// What each profile is said to be; the data file is held to it.
+// wantProfiles says what the documentation promises of each profile; the data file is compared with
+// it.
 var wantProfiles = []struct {
 	profile spec.Profile
 	agents  string
 	tools   string
-	bash    []string // what it must grant
+	bash    []string // the rules that it must grant
 	mode    spec.PermissionMode
 	access  spec.AccessMode
 	write   string
@@ -86,8 +87,8 @@ func TestBuiltinPoints(t *testing.T) {
 	}
 }
 
-// Without a project, paths stay relative: they count from the working directory
-// of whoever narrows the document.
+// Without a project, paths stay relative: they refer to the working directory of the document that
+// narrows this one.
 func TestProfileSpecHere(t *testing.T) {
 	rows := BuiltinProfiles().Profiles
 	s := rows[slices.IndexFunc(rows, func(r ProfileRow) bool { return r.Name == spec.ProfileDesign.String() })].Document("")

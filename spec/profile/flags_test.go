@@ -9,7 +9,7 @@ import (
 	"sbx/spec/agent"
 )
 
-// agentsOf are all agents of the catalog, in its order.
+// agentsOf returns all agents of the catalog, in its order.
 func agentsOf(c *Catalog) []string {
 	var all []string
 	for i := range c.Rows {
@@ -18,7 +18,7 @@ func agentsOf(c *Catalog) []string {
 	return all
 }
 
-// flagsOf is one line of the golden files: the flags, and what is not held.
+// flagsOf returns a line of the golden files: the flags, and what nothing enforces.
 func flagsOf(t *testing.T, c *Catalog, a spec.Agent, asked Asked) string {
 	t.Helper()
 	ch, err := c.Choose(asked)
@@ -39,9 +39,9 @@ func flagsOf(t *testing.T, c *Catalog, a spec.Agent, asked Asked) string {
 	return b.String()
 }
 
-// TestGoldenFlags is every agent by itself and at every launch point, every
-// launch point without an agent, and an agent and a launch point that nobody
-// knows, for each command line. What comes out alike is written once.
+// TestGoldenFlags writes the flags of every agent by itself and at every launch point, of every
+// launch point without an agent, and of an unknown agent and launch point, for each command line.
+// Equal results are written once.
 func TestGoldenFlags(t *testing.T) {
 	c := Builtin()
 	agents, points := agentsOf(c), c.pointNames()
@@ -74,8 +74,8 @@ func TestGoldenFlags(t *testing.T) {
 	}
 }
 
-// A name alone is an agent's or else a launch point's, and both ways to name a
-// launch point mean the same.
+// A name by itself means an agent or, if there is none, a launch point, and both ways to name a
+// launch point are equal.
 func TestAPointByItsName(t *testing.T) {
 	c := Builtin()
 	for _, p := range c.pointNames() {
@@ -102,7 +102,7 @@ var fronts = []struct{ name, front string }{
 	{"stranger", "tools: \"*\""},
 }
 
-// TestGoldenFrontMatter is what the front matter of an agent's file makes of it.
+// TestGoldenFrontMatter writes the tools that follow from the front matter of an agent's file.
 func TestGoldenFrontMatter(t *testing.T) {
 	var b strings.Builder
 	for _, f := range fronts {
@@ -119,8 +119,8 @@ func TestGoldenFrontMatter(t *testing.T) {
 	golden(t, "front.txt", b.String())
 }
 
-// The front matter is found by an agent's name where Claude looks for it: in
-// the project first.
+// An agent's front matter is found by its name in the directories in which Claude looks for it, the
+// project's first.
 func TestFrontMatterByName(t *testing.T) {
 	file := func(tools string) string { return "---\ntools: " + tools + "\n---\n" }
 	w := world{"/home/u/.claude/agents/coder.md": file("Read"), "/home/u/.claude/agents/helper.md": file("Grep"), "/p/.claude/agents/helper.md": file("Glob")}
@@ -144,7 +144,7 @@ func TestFrontMatterByName(t *testing.T) {
 	}
 }
 
-// An agent that is in no profile gets one that is no wider than its tools ask.
+// An agent that belongs to no profile gets one that is no wider than its tools need.
 func TestByTools(t *testing.T) {
 	for tools, want := range map[string]string{
 		"": "read-only", "Read Bash": "read-only", "WebFetch": "read-only",

@@ -13,7 +13,7 @@ import (
 // Host is the host's file system.
 type Host struct{}
 
-// List is what a directory holds. A link in its place is an error.
+// List returns the entries of a directory. It is an error if dir is a link.
 func (Host) List(dir string) ([]Entry, error) {
 	fd, err := open(dir, syscall.O_DIRECTORY|syscall.O_NOFOLLOW)
 	if err != nil {
@@ -36,7 +36,7 @@ func kindOf(dtype byte, path string) Kind {
 		return File
 	case syscall.DT_DIR:
 		return Folder
-	case syscall.DT_UNKNOWN: // some file systems do not tell
+	case syscall.DT_UNKNOWN: // some file systems do not report the type
 		var st syscall.Stat_t
 		if syscall.Lstat(path, &st) != nil {
 			return Other
@@ -54,8 +54,8 @@ func kindOf(dtype byte, path string) Kind {
 // Mkdir makes a directory.
 func (Host) Mkdir(dir string) error { return syscall.Mkdir(dir, 0o777) }
 
-// MakeFolders makes a directory, and what is missing above it, through no link: what it
-// made, the uppermost first.
+// MakeFolders makes a directory, and the missing ones above it, without following links. It returns
+// those that it made, the uppermost first.
 func MakeFolders(path string) (made []string) {
 	at, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -82,17 +82,16 @@ func MakeFolders(path string) (made []string) {
 	return made
 }
 
-// Unmake removes directories that Prepare made and that are still empty, the last
-// first: what they were made for does not come to be.
+// Unmake removes directories that Prepare made and that are still empty, the last first, when the
+// run for which they were made does not happen.
 func Unmake(made []string) {
 	for i := len(made) - 1; i >= 0; i-- {
-		_ = syscall.Rmdir(made[i]) // one that is written already stays
+		_ = syscall.Rmdir(made[i]) // fails for a directory that holds files by now
 	}
 }
 
-// Read reads a document, at most 1 MiB of a plain file: these are looked for
-// without being asked for by name, and a FIFO would be waited for. There is
-// none where found is false.
+// Read reads at most 1 MiB of a document, which must be a plain file: sbx looks for these documents
+// without being told to, and a FIFO would block it. found is false if there is no document.
 func Read(path string) (text []byte, found bool, err error) {
 	fd, err := spec.OpenPlain(path)
 	if err == syscall.ENOENT || err == syscall.ENOTDIR {

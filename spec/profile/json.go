@@ -5,8 +5,8 @@ import (
 	"sbx/spec"
 )
 
-// JSON is the catalog as one object: {profiles: [{name, why, agents,
-// launch_points, from}], own: [launch point]}.
+// JSON returns the catalog as one object: {profiles: [{name, why, agents, launch_points, from}],
+// own: [launch point]}.
 func (c *Catalog) JSON() string {
 	rows := &spec.Node{Kind: spec.List}
 	for i := range c.Rows {
@@ -17,7 +17,7 @@ func (c *Catalog) JSON() string {
 	return line(object(member("profiles", rows), texts("own", c.PointsOf(Own))))
 }
 
-// JSON is the view as one object.
+// JSON returns the view as one object.
 func (v View) JSON() string {
 	r := v.Row
 	kept, lacking, narrowing := &spec.Node{Kind: spec.List}, &spec.Node{Kind: spec.List}, &spec.Node{Kind: spec.List}
@@ -43,7 +43,7 @@ func (v View) JSON() string {
 		member("kept", kept), member("lacking", lacking), texts("notes", v.Found.Notes())))
 }
 
-// ListJSON is arguments as a JSON list.
+// ListJSON returns arguments as a JSON list.
 func ListJSON(args []string) string { return line(texts("", args).Value) }
 
 func line(n *spec.Node) string { return string(n.AppendJSON(nil, nil)) + "\n" }

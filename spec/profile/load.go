@@ -7,18 +7,18 @@ import (
 	"sbx/spec/workshop"
 )
 
-// Env is where the files of profiles and agents are looked for.
+// Env says where files of profiles and agents are looked for.
 type Env struct {
-	Home    string // absolute; "" where the caller has none
+	Home    string // absolute; "" if the caller has none
 	Config  string // XDG_CONFIG_HOME; "" for ~/.config
 	Project string // absolute; "" for none
-	// Reader reads a file, as Read does; found is false where there is none.
+	// Reader reads a file as Read does; found is false if there is none.
 	Reader func(path string) (text []byte, found bool, err error)
-	// In is what specs are resolved with, where a project's are compared.
+	// In has the inputs with which specs are resolved to compare them with a project's.
 	In spec.Inputs
 }
 
-// UserFile is the user's own document of profiles; "" where there is no home.
+// UserFile returns the path of the user's own document of profiles; "" without a home.
 func (e Env) UserFile() string {
 	switch {
 	case strings.HasPrefix(e.Config, "/"):
@@ -29,7 +29,7 @@ func (e Env) UserFile() string {
 	return ""
 }
 
-// ProjectFile is the project's document of profiles; "" without a project.
+// ProjectFile returns the path of the project's document of profiles; "" without a project.
 func (e Env) ProjectFile() string {
 	if e.Project == "" {
 		return ""
@@ -37,7 +37,8 @@ func (e Env) ProjectFile() string {
 	return e.Project + "/.sbx/profiles.yaml"
 }
 
-// Load is the catalog: built in, then the user's document, then the project's.
+// Load returns the catalog: the built-in one, changed by the user's document, then by the
+// project's.
 func Load(e Env) (*Catalog, error) {
 	c := Builtin()
 	user, err := e.profiles(e.UserFile())
@@ -65,9 +66,9 @@ func (e Env) profiles(path string) (*ProfilesFile, error) {
 	return DecodeProfiles(path, text)
 }
 
-// Asked is what name and point ask for, with the agent's .md file: name itself
-// where it is one, else the file of that name in the project's .claude/agents or
-// in the home directory's, where Claude looks for it too.
+// Asked returns the request for name and point, with the agent's .md file: name itself if it is
+// such a file, else the file of that name in .claude/agents of the project or of the home
+// directory, where Claude looks for it, too.
 func (e Env) Asked(name, point string) (Asked, error) {
 	a := Asked{Name: name, Point: point}
 	if name == "" {
@@ -110,8 +111,8 @@ func (e Env) agentFile(a *Asked, path string) error {
 	return err
 }
 
-// ProjectDir is the project that a command line names: absolute as it stands, and
-// with its links resolved. "" is the current directory.
+// ProjectDir returns the project that a command line names: its absolute path, and that path
+// without links. "" means the current directory.
 func ProjectDir(asked, cwd string, paths spec.Paths) (abs, real string, err error) {
 	switch {
 	case asked == "":
@@ -131,13 +132,13 @@ func ProjectDir(asked, cwd string, paths spec.Paths) (abs, real string, err erro
 	if err != nil {
 		return "", "", &spec.Problem{On: "--project " + abs, Do: "find the project", Why: err.Error()}
 	}
-	if strings.Contains(abs+"/", "/../") { // behind a link it is no matter of text
+	if strings.Contains(abs+"/", "/../") { // after a link, ".." cannot be resolved from the text alone
 		return real, real, nil
 	}
 	return tidy(abs), real, nil
 }
 
-// tidy is an absolute path without "//", "/./" and a slash at its end.
+// tidy returns an absolute path without "//", "/./" and a slash at its end.
 func tidy(p string) string {
 	var b strings.Builder
 	for part := range strings.SplitSeq(p, "/") {

@@ -6,13 +6,12 @@ import (
 	"sbx/spec"
 )
 
-// Narrow is the catalog with a project's document laid over it. Whoever works
-// in the project may write that document, so it can only take away: a row that
-// is wider than the profile it changes or extends is an error, and so is an
-// agent or a launch point that would come to a wider profile, or that nobody
-// outside the project knows.
+// Narrow returns the catalog changed by a project's document. Any command that works in the project
+// may have written that document, so it can only take away. It is an error if a row is wider than
+// the profile that it changes or extends, if an agent or a launch point would get a wider profile,
+// or if nothing outside the project knows them.
 //
-// in is what the specs are resolved with, to be compared.
+// in has the inputs with which specs are resolved to compare them.
 func (c *Catalog) Narrow(f *ProfilesFile, project string, in spec.Inputs) (*Catalog, error) {
 	o := order{project, in}
 	n, err := c.changed(f, o.narrowed)
@@ -39,10 +38,10 @@ func (c *Catalog) Narrow(f *ProfilesFile, project string, in spec.Inputs) (*Cata
 	return n, nil
 }
 
-// narrowed is base with what row says, which must not be wider.
+// narrowed returns base with the fields that row sets. A wider row is an error.
 func (o order) narrowed(base *Row, row *ProfileRow, from string) (Row, error) {
 	plain := *row
-	plain.Spec = spec.Opt[*spec.SandboxSpec]{} // lists in a spec meet, and are not replaced
+	plain.Spec = spec.Opt[*spec.SandboxSpec]{} // lists in a spec are intersected, not replaced
 	r, err := overlay(base, &plain, from)
 	if err != nil {
 		return r, err
@@ -65,15 +64,15 @@ func (o order) narrowed(base *Row, row *ProfileRow, from string) (Row, error) {
 		return r, &spec.DecodeError{Name: from, Pos: at, Field: fieldPath(row.Name, "spec."+field), Why: why,
 			Help: "a project's profiles can only narrow; the user's own file may say it"}
 	}
-	// The documents stay apart: whoever resolves them narrows one by the next.
+	// The documents stay separate: when they are resolved, each narrows the one before.
 	r.Narrowing = append(slices.Clip(r.Narrowing), row.Spec.Value)
 	_, err = o.resolve(&r)
 	return r, err
 }
 
-// puts tells where a spec sets something in the place of what there is, and why
-// that is no narrowing: it opens nothing, but what the agent and its programs
-// obey would be the choice of whoever worked in the project last.
+// puts returns a field with which a spec replaces a value instead of narrowing it, and the reason
+// why that is refused. Such a field opens nothing, but it would let the last command that worked in
+// the project choose what the agent and its programs obey.
 func puts(s *spec.SandboxSpec) (field string, at spec.Pos, why string) {
 	if set := s.Node().Get("environment").Get("set"); len(s.Environment.Value.Set.Value) > 0 {
 		return "environment.set", set.Pos, "the value of a variable takes nothing away: it could be another address of the model, or what is loaded into each program"
@@ -87,7 +86,7 @@ func puts(s *spec.SandboxSpec) (field string, at spec.Pos, why string) {
 	return "", spec.Pos{}, ""
 }
 
-// wider tells in which field, and why, a profile is wider than another, but for
+// wider returns the field, and the reason, by which a profile is wider than another, apart from
 // their specs.
 func wider(than, r *Row) (field, why string) {
 	for _, t := range r.Tools() {
@@ -119,8 +118,7 @@ func wider(than, r *Row) (field, why string) {
 	return "", ""
 }
 
-// mayMove refuses to move an agent to a profile that is wider than the one that
-// was has it in.
+// mayMove refuses to move an agent to a profile that is wider than its profile in was.
 func (c *Catalog) mayMove(was *Catalog, f *ProfilesFile, agent Named, to string, o order) error {
 	fail := func(why, help string) error {
 		return &spec.DecodeError{Name: f.Name, Pos: agent.On, Field: fieldPath(to, "agents"), Why: why, Help: help}
@@ -137,7 +135,7 @@ func (c *Catalog) mayMove(was *Catalog, f *ProfilesFile, agent Named, to string,
 	return nil
 }
 
-// mayPoint refuses to widen what holds at a launch point.
+// mayPoint refuses a wider profile at a launch point.
 func (c *Catalog) mayPoint(f *ProfilesFile, p PointRow, o order) error {
 	fail := func(why, help string) error {
 		return &spec.DecodeError{Name: f.Name, Pos: p.On, Field: "points." + p.Point, Why: why, Help: help}
@@ -157,7 +155,7 @@ func (c *Catalog) mayPoint(f *ProfilesFile, p PointRow, o order) error {
 	return nil
 }
 
-// notWithin tells why a profile is wider than another; "" where it is not.
+// notWithin says why a profile is wider than another; "" if it is not.
 func (c *Catalog) notWithin(than, r *Row, o order) string {
 	if _, why := wider(than, r); why != "" {
 		return why
@@ -176,13 +174,13 @@ func (c *Catalog) notWithin(than, r *Row, o order) string {
 	return ""
 }
 
-// order compares specs as they are at one project.
+// order compares specs as they apply in one project.
 type order struct {
 	project string
 	in      spec.Inputs
 }
 
-// resolve is the profile's spec, without what only a launch needs.
+// resolve resolves the profile's spec, without the parts that only a launch needs.
 func (o order) resolve(r *Row) (spec.Resolved, error) {
 	plain := *r
 	plain.WriteExisting = spec.Opt[[]string]{}

@@ -8,14 +8,14 @@ import (
 	"sbx/spec/agent"
 )
 
-// Flags are the agent's flags for a choice, and who keeps which of its lines.
+// Flags has the agent's flags for a choice, and who enforces each line of the profile.
 type Flags struct {
 	Args    []string
 	Kept    []agent.Kept
 	Lacking []agent.Lack
 }
 
-// Ask is what the chosen profile asks of an agent's command line.
+// Ask returns what the chosen profile requests from an agent's command line.
 func (ch *Choice) Ask(project string) agent.Ask {
 	h := ch.Row.holds()
 	ask := agent.Ask{Allowed: spec.Some(ch.Tools), Denied: h.denied, Mode: ch.Row.Mode.Value, Access: h.access}
@@ -26,7 +26,7 @@ func (ch *Choice) Ask(project string) agent.Ask {
 	return ask
 }
 
-// Flags are the flags for one agent, with the agent's promises and the kernel's.
+// Flags returns the flags for one agent, with what the agent and what the kernel enforces.
 func (ch *Choice) Flags(a spec.Agent, ask agent.Ask) Flags {
 	var f Flags
 	f.Args, f.Kept, f.Lacking = agent.Flags(a, ask)
@@ -39,8 +39,8 @@ func (ch *Choice) Flags(a spec.Agent, ask agent.Ask) Flags {
 	return f
 }
 
-// Warnings are what whoever takes the flags should know: what the front matter
-// asks for beyond the profile, and what the agent's flags cannot say.
+// Warnings lists what the user of the flags should know: tools of the front matter that the profile
+// does not include, and requests that the agent's flags cannot express.
 func (ch *Choice) Warnings(a spec.Agent, f Flags) []string {
 	all := slices.Clone(ch.Asides)
 	for _, l := range f.Lacking {
@@ -49,13 +49,13 @@ func (ch *Choice) Warnings(a spec.Agent, f Flags) []string {
 	return all
 }
 
-// specs are the profile's own and the project's, in their order.
+// specs returns the profile's own spec and the project's, in order.
 func (r *Row) specs() []*spec.SandboxSpec {
 	return append([]*spec.SandboxSpec{r.Spec.Value}, r.Narrowing...)
 }
 
-// flags is what the profile's specs come to, the project's included, in what an
-// agent's command line can say.
+// flags are the requests of the profile's specs, the project's included, that an agent's command
+// line can express.
 type flags struct {
 	access spec.AccessMode
 	writes []string
@@ -79,7 +79,7 @@ func (r *Row) holds() flags {
 	return h
 }
 
-// kernel are the lines that the profile's specs have the kernel keep.
+// kernel lists what the profile's specs let the kernel enforce.
 func (r *Row) kernel() []agent.Kept {
 	var all []agent.Kept
 	keep := func(line, how string) { all = append(all, agent.Kept{Line: line, By: agent.ByKernel, How: how}) }
@@ -106,8 +106,8 @@ func (r *Row) kernel() []agent.Kept {
 		}
 		for _, field := range s.Asked() {
 			switch {
-			case field == "tools_denied": // the agent's
-			case i == 0 && (field == "access_mode" || field == "filesystem.write"): // said above
+			case field == "tools_denied": // the agent enforces it
+			case i == 0 && (field == "access_mode" || field == "filesystem.write"): // a line above says so
 			case field == "environment.set":
 				keep("sets "+strings.Join(s.Names(field), ", "), from)
 			default:
@@ -118,7 +118,7 @@ func (r *Row) kernel() []agent.Kept {
 	return all
 }
 
-// writing is what may be written, in words.
+// writing describes the writable paths in words.
 func (r *Row) writing(writes []string) string {
 	var all []string
 	for _, w := range writes {

@@ -12,8 +12,7 @@ import (
 //go:embed profiles.yaml
 var builtinProfiles []byte
 
-// BuiltinProfiles is the document of the profiles, agents and launch points
-// that sbx knows.
+// BuiltinProfiles returns the document of the profiles, agents and launch points that sbx knows.
 func BuiltinProfiles() *ProfilesFile {
 	f, err := DecodeProfiles("profiles.yaml", builtinProfiles)
 	if err != nil {
@@ -22,10 +21,9 @@ func BuiltinProfiles() *ProfilesFile {
 	return f
 }
 
-// Document is the spec that the profile stands for. project is absolute, or ""
-// where it is the directory that relative paths count from anyway. Two things are
-// not in it, since they depend on the host: the agent's own needs, and the
-// files of WriteExisting.
+// Document returns the spec that the profile stands for. project is absolute, or "" if it is the
+// directory to which relative paths refer anyway. The agent's own needs and the files of
+// WriteExisting are left out, since they depend on the host.
 func (r *ProfileRow) Document(project string) *spec.SandboxSpec {
 	s := &spec.SandboxSpec{}
 	if r.Spec.Set {
@@ -58,11 +56,11 @@ func (r *ProfileRow) Document(project string) *spec.SandboxSpec {
 	return s
 }
 
-// Tools are the profile's tools with a bare Bash replaced by what bash_policy
-// lists. An empty policy grants Bash no command, so that it is left out.
+// Tools returns the profile's tools with a bare Bash replaced by the rules of bash_policy. An empty
+// policy grants Bash no command, so Bash is left out.
 func (r *ProfileRow) Tools() []string { return r.Expand(r.AllowedTools.Value) }
 
-// Expand replaces a bare Bash among tools by what bash_policy lists.
+// Expand replaces a bare Bash in tools by the rules of bash_policy.
 func (r *ProfileRow) Expand(tools []string) []string {
 	all := make([]string, 0, len(tools)+len(r.BashPolicy.Value))
 	for _, t := range tools {
@@ -99,7 +97,7 @@ func inProject(paths spec.Opt[[]string], project string) spec.Opt[[]string] {
 	return spec.Some(all)
 }
 
-// pathInProject is p as counted from the project.
+// pathInProject returns p as a path of the project.
 func pathInProject(p, project string) string {
 	if project == "" || p[0] == '/' || p[0] == '~' || p == spec.System || strings.HasPrefix(p, "**/") {
 		return p

@@ -8,28 +8,27 @@ import (
 	"sbx/spec/agent"
 )
 
-// View is one profile as it is shown: with its flags for one agent, and its
-// specs at one place.
+// View is a profile as it is shown: with its flags for one agent, and its specs in one project.
 type View struct {
 	Row    *Row
 	Points []string
-	Agent  spec.Agent // whose flags they are
+	Agent  spec.Agent // the agent of the flags
 	Flags  Flags
 	Specs  []*spec.SandboxSpec
 	Needs  *spec.AgentNeeds
 	Found  Found
 }
 
-// View is the profile for an agent, whose needs are known, at a project.
+// View returns the profile for an agent with these needs, in a project.
 func (c *Catalog) View(r *Row, project string, needs *spec.AgentNeeds, found Found) View {
 	ch := &Choice{Row: r, Tools: r.Tools()}
 	there := found
-	there.Lacks = nil // the specs as they will be once they are made
+	there.Lacks = nil // shows the specs as they will be once these directories are made
 	return View{Row: r, Points: c.PointsOf(r.Name), Agent: needs.Agent, Needs: needs, Found: found,
 		Flags: ch.Flags(needs.Agent, ch.Ask(project)), Specs: r.SpecsAt(project, there)}
 }
 
-// Text is the view for a person.
+// Text returns the view as text for a person.
 func (v View) Text() string {
 	var b strings.Builder
 	r := v.Row
@@ -76,13 +75,13 @@ func (v View) Text() string {
 	return b.String()
 }
 
-// ownModes are the modes of what an agent needs, in words.
+// ownModes names the modes of the paths that an agent needs.
 var ownModes = []struct {
 	mode spec.OwnMode
 	word string
 }{{spec.OwnRead, "read"}, {spec.OwnWrite, "write"}, {spec.OwnLocked, "locked"}, {spec.OwnPrivate, "private"}}
 
-// own are the paths that the agent needs in one mode.
+// own returns the paths that the agent needs in one mode.
 func (v View) own(mode spec.OwnMode) []string {
 	all := []string{}
 	for _, f := range v.Needs.Files {
@@ -93,8 +92,7 @@ func (v View) own(mode spec.OwnMode) []string {
 	return all
 }
 
-// Notes tell what was found in a project, where that is not what one may
-// expect.
+// Notes describes what was found in a project, if that is not what one may expect.
 func (f Found) Notes() []string {
 	var all []string
 	for _, m := range f.Made {
@@ -112,7 +110,7 @@ func (f Found) Notes() []string {
 	return all
 }
 
-// Line is arguments as one line that a shell reads back as they are.
+// Line joins arguments into one line that a shell splits into the same arguments.
 func Line(args []string) string {
 	quoted := make([]string, len(args))
 	for i, a := range args {
@@ -121,8 +119,8 @@ func Line(args []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// shellWord puts an argument into quotes where a shell would not take it as it is:
-// double ones where nothing in them means anything to a shell.
+// shellWord quotes an argument if a shell would change it. It uses double quotes if nothing in the
+// argument has a meaning between them.
 func shellWord(s string) string {
 	switch {
 	case s != "" && isPlain(s):
@@ -133,7 +131,7 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// isPlain tells whether a shell takes every byte as it is.
+// isPlain reports whether a shell takes every byte literally.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -154,8 +152,7 @@ func named(all []Named) []string {
 	return names
 }
 
-// Text is the catalog for a person: each profile with its agents and launch
-// points.
+// Text returns the catalog as text for a person: each profile with its agents and launch points.
 func (c *Catalog) Text() string {
 	var b strings.Builder
 	for i := range c.Rows {
@@ -177,7 +174,7 @@ func (c *Catalog) Text() string {
 	return b.String()
 }
 
-// keptNode is a promise as JSON.
+// keptNode returns a line of the profile and who enforces it, as JSON.
 func keptNode(k agent.Kept) *spec.Node {
 	return object(text("line", k.Line), text("by", k.By.String()), text("how", k.How))
 }

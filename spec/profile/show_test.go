@@ -8,7 +8,7 @@ import (
 	"sbx/spec/agent"
 )
 
-// TestGoldenShow is every profile as it is shown, for each agent.
+// TestGoldenShow compares how every profile is shown for each agent.
 func TestGoldenShow(t *testing.T) {
 	w := world{"/p/README.md": "", "/p/docs": folder, "/home/u/.claude/projects": folder, "/home/u/.codex/config.toml": "", "/home/u/.gemini/settings.json": ""}
 	c := load(t, w)
@@ -36,7 +36,7 @@ func TestGoldenShow(t *testing.T) {
 	golden(t, "list.json", c.JSON())
 }
 
-// What a profile is about is the kernel's to keep.
+// The kernel enforces the main promise of each profile.
 func TestPromises(t *testing.T) {
 	c := Builtin()
 	for name, want := range map[string]string{
@@ -54,7 +54,7 @@ func TestPromises(t *testing.T) {
 			t.Errorf("%s: %v", name, found)
 		}
 	}
-	// The tools' part of verification is the agent's.
+	// The agent enforces the tools of profile verification.
 	ch := &Choice{Row: c.row("verification"), Tools: c.row("verification").Tools()}
 	f := ch.Flags(spec.Claude, ch.Ask("/p"))
 	if last := f.Kept[len(f.Kept)-1]; last.Line != "edits nothing itself" || last.By != agent.ByAgent {
@@ -65,8 +65,7 @@ func TestPromises(t *testing.T) {
 	}
 }
 
-// A profile of the user's own, and what a project takes from it, are shown line
-// by line.
+// A user's own profile, and a project's document that narrows it, are shown line by line.
 func TestShowAProjectsOwn(t *testing.T) {
 	w := world{userFile: "profiles: {write: {spec: {max_commands: 50, environment: {set: {TOKEN: secret}}}}}",
 		projectFile: "profiles: {write: {spec: {access_mode: read-only}}}"}

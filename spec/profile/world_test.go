@@ -71,7 +71,7 @@ func (w world) read(path string) ([]byte, bool, error) {
 	return []byte(text), ok, nil
 }
 
-// env is a project at /p and a home at /home/u.
+// env returns an Env with a project at /p and a home at /home/u.
 func (w world) env() Env {
 	w["/p"], w["/home/u"] = folder, folder
 	return Env{Home: "/home/u", Project: "/p", Reader: w.read,

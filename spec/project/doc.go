@@ -1,7 +1,7 @@
-// Package project finds a project's own spec, .sbx/spec.yaml beside the top of its
-// repository, and keeps which of them the caller trusts.
+// Package project finds a project's own spec, .sbx/spec.yaml in the top directory of the project,
+// and stores which of these specs the caller trusts.
 //
-// Whoever wrote the repository wrote that spec. So it is read without following a
-// link, and narrows what a command has without it, unless the caller has said of
-// these very bytes that they may do more.
+// The repository's authors wrote that spec. So it is read without following a link, and can only
+// narrow what the command would have without it, unless the caller has declared that this exact
+// text may do more.
 package project

@@ -10,9 +10,9 @@ import (
 	"sbx/spec"
 )
 
-// Top is the top of the project that dir lies in, links resolved: the nearest directory
-// with a .git in it, or dir itself. It is "" for none: a directory in which everybody
-// makes names, as /tmp, is no project, nor is the root of the host.
+// Top returns the top directory of the project that contains dir, without links: the nearest
+// directory with a .git in it, or dir itself. It is "" for no project: the root directory, and a
+// directory in which everybody may create names, like /tmp.
 func Top(dir string) (string, error) {
 	real, err := spec.Real(dir, spec.HostPaths{})
 	if err != nil {
@@ -29,14 +29,14 @@ func Top(dir string) (string, error) {
 	return real, nil
 }
 
-// shared tells whether everybody may make names in a directory.
+// shared reports whether everybody may create names in a directory.
 func shared(dir string) bool {
 	var st unix.Stat_t
 	return unix.Lstat(dir, &st) != nil || st.Mode&unix.S_ISVTX != 0 && st.Mode&0o002 != 0
 }
 
-// Find reads the spec of the project that dir lies in, for a caller of that uid; nil
-// for a project without one.
+// Find reads the spec of the project that contains dir, for the caller uid; nil if the project has
+// none.
 func Find(dir string, uid int) (*File, error) {
 	top, err := Top(dir)
 	if err != nil || top == "" {
@@ -62,8 +62,8 @@ func Find(dir string, uid int) (*File, error) {
 	return f, nil
 }
 
-// open opens the spec of a project, no part of whose name below the top is a link; -1
-// where there is none. A FIFO is not waited for.
+// open opens the spec of a project; -1 if there is none. It refuses links under top, and does not
+// wait for a FIFO.
 func open(top string) (fd int, why string) {
 	at, err := openat(unix.AT_FDCWD, top, unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {

@@ -7,19 +7,18 @@ import (
 	"sbx/spec"
 )
 
-// Name is where a project's spec stands, from the top of the project.
+// Name is the path of a project's spec, relative to the project's top directory.
 const Name = ".sbx/spec.yaml"
 
-// File is a project's spec as it was read, once: its digest is of the bytes that are
-// decoded.
+// File is a project's spec. It is read once, so that Digest is that of the text which is decoded.
 type File struct {
-	Top    string // the directory that it is of, links resolved
+	Top    string // the project's top directory, without links
 	Text   []byte
 	Digest string // SHA-256 in hex
 	Own    bool   // it belongs to the caller or to root
 }
 
-// Path is where the file stands.
+// Path returns the file's path.
 func (f *File) Path() string { return strings.TrimRight(f.Top, "/") + "/" + Name }
 
 // Spec decodes the file.
@@ -32,9 +31,9 @@ func (f *File) Spec() (*spec.SandboxSpec, error) {
 	return s, nil
 }
 
-// Place is the file's document as it counts: its paths from the top of the project. A
-// trusted one stands in place of the default spec, and has that one's access mode where
-// it says none, unless a profile or a workshop says what there is.
+// Place returns the file's document with its paths relative to the top of the project. A trusted
+// document replaces the default spec, and takes that spec's access mode if it sets none, unless a
+// profile or a workshop already decides.
 func (f *File) Place(s *spec.SandboxSpec, home string, trusted, profiles bool) (*spec.SandboxSpec, error) {
 	placed, err := s.From(f.Top, home)
 	if err != nil || !trusted || s.AccessMode.Set || s.Profile.Set && profiles || s.Sandbox.Set {
@@ -49,10 +48,10 @@ func (f *File) Place(s *spec.SandboxSpec, home string, trusted, profiles bool) (
 	return placed, err
 }
 
-// TrustHelp is what helps where a spec that nobody trusts asks for more.
+// TrustHelp is the hint if an untrusted spec requests more than it may.
 const TrustHelp = "read it, and run sbx trust if it may; --no-project-spec runs without it"
 
-// Beyond lists what a spec that nobody trusts sets though only a trusted one may.
+// Beyond reports the fields that an untrusted spec sets although only a trusted one may.
 func Beyond(s *spec.SandboxSpec) error {
 	var problems spec.Problems
 	asked := s.Asked()
@@ -68,8 +67,8 @@ func Beyond(s *spec.SandboxSpec) error {
 	return problems
 }
 
-// Helped is an error of a chain of documents, with what helps against what the spec at
-// path asks for: trust, where that is more than the one before it has.
+// Helped adds a hint to an error of a chain of documents: to trust the spec at path, if that one
+// requests more than the document before it.
 func Helped(err error, path string) error {
 	all := spec.AsProblems(err)
 	for _, p := range all {

@@ -10,7 +10,7 @@ import (
 	"sbx/spec"
 )
 
-// A new field of the spec is looked at before a spec that nobody trusts may set it.
+// For every field of the spec it is decided whether an untrusted spec may set it.
 func TestEveryFieldIsDecided(t *testing.T) {
 	trusted := []spec.Field{"profile", "sandbox.root", "sandbox.readonly", "restrict", "filesystem.mounts", "network.listen",
 		"environment.set", "syscalls", "broker.file", "broker.plan", "broker.grant", "best_effort", "require_available", "agent"}
@@ -113,7 +113,7 @@ func TestStore(t *testing.T) {
 	if all, err := s.List(); err != nil || len(all) != 1 || all[0] != (Entry{f.Path(), f.Digest}) {
 		t.Error(all, err)
 	}
-	// A file by another name, or cut short, says nothing.
+	// A file with another name, or a truncated one, trusts nothing.
 	write(t, s.Dir+"/"+strings.Repeat("0", 64), f.Digest+" "+f.Path())
 	write(t, s.Dir+"/"+digest([]byte("/x")), "abc /x")
 	if all, err := s.List(); err != nil || len(all) != 1 {
@@ -130,7 +130,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// Relative paths count from the top of the project, wherever the command starts.
+// Relative paths refer to the top of the project, wherever the command starts.
 func TestPlace(t *testing.T) {
 	f := &File{Top: "/p", Text: []byte("working_dir: src\nfilesystem: {hide: [a, ~/b, /c], write: [\"**/.git\"]}\ncommands: {allow: [sh, ./x]}\n")}
 	doc, err := f.Spec()

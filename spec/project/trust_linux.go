@@ -10,17 +10,17 @@ import (
 	"sbx/spec"
 )
 
-// Store keeps which specs the caller trusts: a file for each, named by the digest of
-// its path, with the digest of the bytes and the path in it.
+// Store keeps which specs the caller trusts. It has a file for each, named by the digest of the
+// spec's path, with the digest of the text and the path in it.
 type Store struct {
-	Dir string // in sbx's state, which no command sees; "" for a caller without one
+	Dir string // in sbx's state directory, which no command sees; "" for a caller without one
 	UID int
 }
 
-// Entry is what a store holds of one spec.
+// Entry is what a store has about one spec.
 type Entry struct{ Path, Digest string }
 
-// Trusts tells whether the caller trusts the file, as it was read.
+// Trusts reports whether the caller trusts the file with the text that was read.
 func (s Store) Trusts(f *File) bool {
 	if s.Dir == "" {
 		return false
@@ -29,14 +29,15 @@ func (s Store) Trusts(f *File) bool {
 	return ok && e == Entry{f.Path(), f.Digest}
 }
 
-// Add has the caller trust the file as it was read, and no other at its place.
+// Add stores that the caller trusts the file with the text that was read, and no other text at its
+// path.
 func (s Store) Add(f *File) error {
 	if err := unix.Mkdir(s.Dir, 0o700); err != nil && err != unix.EEXIST {
 		return s.failed("make it", err)
 	}
 	path := s.Dir + "/" + digest([]byte(f.Path()))
 	part := path + ".part"
-	_ = unix.Unlink(part) // of one that was killed
+	_ = unix.Unlink(part) // may be left by a process that was killed
 	fd, err := openat(unix.AT_FDCWD, part, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL)
 	if err != nil {
 		return s.failed("write to it", err)
@@ -62,7 +63,7 @@ func (s Store) Add(f *File) error {
 	return nil
 }
 
-// Remove has the caller trust nothing that stands at path; false where it did not.
+// Remove ends the trust in any file at path; false if there was none.
 func (s Store) Remove(path string) (bool, error) {
 	err := unix.Unlink(s.Dir + "/" + digest([]byte(path)))
 	if err == unix.ENOENT || err == unix.ENOTDIR {
@@ -74,7 +75,7 @@ func (s Store) Remove(path string) (bool, error) {
 	return true, nil
 }
 
-// List is what the store holds, by path.
+// List returns the entries of the store, sorted by path.
 func (s Store) List() (all []Entry, err error) {
 	fd, err := openat(unix.AT_FDCWD, s.Dir, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err == unix.ENOENT || s.Dir == "" {
@@ -95,7 +96,7 @@ func (s Store) List() (all []Entry, err error) {
 	return all, err
 }
 
-// read reads one file of the store, which must be the caller's own.
+// read reads a file of the store, which must belong to the caller.
 func (s Store) read(path string) (e Entry, ok bool) {
 	fd, err := openat(unix.AT_FDCWD, path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY)
 	if err != nil {

@@ -1,36 +1,36 @@
 package redact
 
-// Tables are the rules as data, for those who follow them in another language.
+// Tables has the rules as data, for an implementation in another language.
 type Tables struct {
 	Mark     string
-	MaxScan  int // bytes of an argument that are looked at
+	MaxScan  int // how many bytes of an argument are examined
 	Words    []string
-	Keys     []string // words that make a "key" after them a credential
-	Harmless []string // last words of names that hold none
+	Keys     []string // words that make a following "key" a credential
+	Harmless []string // last words of names that are no credentials
 	Shapes   []Shape
 	Flags    []Flag
 }
 
-// Shape is a kind of token: a text that it begins with, and what follows it at least.
+// Shape is a kind of token: a prefix, and the least that follows it.
 type Shape struct {
 	Prefix string
 	Parts  []Part
 }
 
-// Part is N bytes, each of one of the ranges: "09az" is a digit or a small letter.
+// Part is N bytes, each in one of the ranges: "09az" is a digit or a small letter.
 type Part struct {
 	Ranges string
 	N      int
 }
 
-// Flag is a short flag of one program that takes a credential, be it in the same
-// argument too.
+// Flag is a short flag of one program that takes a credential. With Joined the credential may stand
+// in the same argument.
 type Flag struct {
 	Program, Flag string
 	Joined        bool
 }
 
-// Rules gives the rules.
+// Rules returns the rules.
 func Rules() Tables {
 	words := func(table []secretWord) []string {
 		all := make([]string, len(table))
@@ -56,13 +56,13 @@ func Rules() Tables {
 	return t
 }
 
-// State is how far a Scanner has come: the programs that it knows, and whether the
-// next argument is a credential: 0 no, 1 unless it is a flag, 2 yes.
+// State returns the state of a Scanner: the programs that it has seen, and whether the next
+// argument is a credential: 0 no, 1 unless it is a flag, 2 yes.
 func (s *Scanner) State() (programs []string, next int) {
 	return s.programs, int(s.hide)
 }
 
-// ranges is the set as the ends of its ranges.
+// ranges returns the set as the ends of its ranges.
 func (s *set) ranges() string {
 	var b []byte
 	for c := byte(0); c < 128; c++ {

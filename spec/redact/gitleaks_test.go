@@ -12,9 +12,9 @@ import (
 //go:embed testdata/gitleaks.txt
 var expressions string
 
-// TestGitleaks: texts that match a rule of gitleaks whose tokens are known by how they
-// begin, made from the rule's own expression, are hidden from their first character to
-// their last, wherever they stand.
+// TestGitleaks makes texts from the expressions of gitleaks' rules whose tokens have a prefix of
+// their own, and checks that such a token is hidden from its first character to its last, wherever
+// it stands.
 func TestGitleaks(t *testing.T) {
 	rules := strings.Split(strings.TrimSpace(expressions), "\n")
 	if len(rules) < 90 {
@@ -37,7 +37,7 @@ func TestGitleaks(t *testing.T) {
 			write(&b, tree, random)
 			token := strings.TrimRight(b.String(), " \"\n\r\\`';")
 			if !re.MatchString(token) {
-				continue // an assertion that the sampler does not know
+				continue // the sampler does not support an assertion
 			}
 			matched++
 			for _, argv := range [][]string{{"x", token}, {"x", "say '" + token + "' twice"}, {"x", "--value=" + token}, {"x", "X=" + token}, {"x", "a:" + token + "\n"}} {
@@ -93,7 +93,7 @@ func write(b *strings.Builder, re *syntax.Regexp, random *rand.Rand) {
 	}
 }
 
-// asWritten is a text of either case as the expressions have it.
+// asWritten returns a text in the case in which the expressions have it.
 func asWritten(text string) string {
 	if at := strings.Index(strings.ToLower(expressions), strings.ToLower(text)); at >= 0 {
 		return expressions[at : at+len(text)]

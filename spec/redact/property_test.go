@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestRedactProperty: a secret does not show in any of the places where
-// people put one, whatever stands around it.
+// TestRedactProperty checks that a secret does not show in any place where people put one, whatever
+// stands around it.
 func TestRedactProperty(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	plainWords := []string{"make", "-j8", "all", "--verbose", "./x", "https://example.com/a?b=c", "name=value", "sh", "-c", "--", "{}", "a b"}

@@ -6,10 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Args returns the arguments of a command with what looks like a credential
-// replaced by "<Mark>", the flag or key before it kept. It errs towards
-// hiding: an argument that shows less than it could is no leak. It knows
-// names, not values: a password under a name that says nothing stays.
+// Args returns the arguments of a command with each likely credential replaced by Mark, and the
+// flag or key before it kept. In doubt it hides, since an argument that shows too little is no
+// leak. It knows names, not values: it does not hide a password under a name that says nothing.
 func Args(argv []string) []string {
 	var s Scanner
 	out := make([]string, len(argv))
@@ -19,14 +18,14 @@ func Args(argv []string) []string {
 	return out
 }
 
-// Scanner is Args, an argument at a time.
+// Scanner does the work of Args one argument at a time.
 type Scanner struct {
 	programs programs
-	hide     hide // what is to become of the next
+	hide     hide // how to treat the next argument
 }
 
-// programs are those of shortFlags that were named so far, each once. Behind the
-// arguments of a sandbox, of which there are many, they still count.
+// programs are the programs of shortFlags seen so far, each once. Their flags still count after
+// many other arguments, because a sandbox puts its own arguments before the command's.
 type programs []string
 
 func (p programs) with(arg string) programs {
@@ -40,7 +39,7 @@ func (p programs) with(arg string) programs {
 	return append(p, name)
 }
 
-// Next is the next argument as Args has it.
+// Next returns the next argument as Args does.
 func (s *Scanner) Next(a string) string {
 	if s.hide == hideAlways || s.hide == hideUnlessFlag && !strings.HasPrefix(a, "--") {
 		s.hide = hideNothing
@@ -52,15 +51,15 @@ func (s *Scanner) Next(a string) string {
 	return out
 }
 
-// Fork is a Scanner that goes on by itself from here: arguments that are the same
-// every time need be looked at once.
+// Fork returns a Scanner that continues from here by itself, so that arguments which are always the
+// same are scanned only once.
 func (s *Scanner) Fork() Scanner {
 	f := *s
 	f.programs = f.programs[:len(f.programs):len(f.programs)]
 	return f
 }
 
-// hide is what an argument says about the one after it.
+// hide is what an argument means for the one after it.
 type hide uint8
 
 const (
@@ -69,13 +68,13 @@ const (
 	hideAlways
 )
 
-// MaxScan is how much of an argument is looked at. Whoever keeps arguments keeps less of them.
+// MaxScan is how many bytes of an argument are examined. Callers that store arguments store fewer.
 const MaxScan = 8 << 10
 
-// redactArg is one argument Mark, and what is to become of the next.
+// redactArg returns an argument without credentials, and how to treat the next one.
 func redactArg(a string, named programs) (string, hide) {
 	if len(a) > MaxScan {
-		// What is cut off must not leave half a token that no rule knows.
+		// The cut must not leave half a token, which no rule would recognise.
 		end := MaxScan
 		for end > 0 && !utf8.RuneStart(a[end]) { // nor half a character
 			end--
@@ -103,7 +102,7 @@ func redactArg(a string, named programs) (string, hide) {
 	return Text(a), hideNothing
 }
 
-// shortOf finds a short flag of one of the programs named so far.
+// shortOf finds a short flag of one of the programs in named.
 func shortOf(a string, named programs) (flag string, joined, ok bool) {
 	if len(a) < 2 || a[0] != '-' {
 		return "", false, false
@@ -128,7 +127,7 @@ func shortOf(a string, named programs) (flag string, joined, ok bool) {
 	return "", false, false
 }
 
-// secretName tells whether a flag, variable or key names a credential.
+// secretName reports whether a flag, variable or key names a credential.
 func secretName(name string) bool {
 	name = strings.TrimLeft(name, "-")
 	if name == "" || len(name) > 200 || strings.HasPrefix(name, "no-") {
@@ -159,8 +158,8 @@ func has(table []secretWord, word string) bool {
 	return false
 }
 
-// nameParts cuts a name into lower-case words: at punctuation and where a
-// capital follows a small letter.
+// nameParts splits a name into lower-case words, at punctuation and before a capital that follows a
+// small letter.
 func nameParts(name string, parts []string) int {
 	n, from := 0, 0
 	cut := func(to int) {
@@ -185,8 +184,8 @@ func nameParts(name string, parts []string) int {
 	return n
 }
 
-// Text hides credentials inside a longer text: headers, URLs, tokens of
-// known shape, and KEY=value or "key": "value" in scripts and JSON.
+// Text hides credentials inside a longer text: headers, URLs, tokens with a known prefix, and
+// KEY=value or "key": "value" in scripts and JSON.
 func Text(s string) string {
 	blanks := strings.IndexByte(s, ' ') >= 0
 	if blanks && strings.Contains(s, "PRIVATE KEY-----") {
@@ -203,8 +202,7 @@ func Text(s string) string {
 	return redactWords(s)
 }
 
-// redactWords looks at a text with spaces as at the arguments of a command of
-// its own: sh -c "mysql -pSECRET".
+// redactWords treats the words of a text as the arguments of a command: sh -c "mysql -pSECRET".
 func redactWords(s string) string {
 	if !strings.ContainsAny(s, " \t\n") {
 		return s

@@ -56,7 +56,7 @@ func TestArgs(t *testing.T) {
 	}
 }
 
-// TestLeaves is what must stay readable, or nobody can tell what ran.
+// TestLeaves checks that ordinary arguments stay readable; otherwise nobody could see what ran.
 func TestLeaves(t *testing.T) {
 	for _, a := range []string{
 		"", "-", "--", "=", "go", "build", "./...", "-v", "--max-tokens", "--max-tokens=4096", "--author=me <me@x>",
@@ -116,7 +116,7 @@ func TestTablesHaveReasons(t *testing.T) {
 	}
 }
 
-// sample is the shortest token of a shape.
+// sample returns the shortest token of a shape.
 func (t *shape) sample() string {
 	s := t.prefix
 	for i, p := range t.parts {
@@ -133,8 +133,8 @@ func (t *shape) sample() string {
 	return s
 }
 
-// TestTokensInRuns: a token is seen where a run of its characters begins, or behind a
-// dot in one, and takes the rest of the run with it.
+// TestTokensInRuns checks that a token is found at the beginning of a run of its characters, or
+// after a dot in one, and that the rest of the run is hidden with it.
 func TestTokensInRuns(t *testing.T) {
 	token := "ghp_" + strings.Repeat("x", 16)
 	for in, want := range map[string]string{
@@ -186,8 +186,7 @@ func BenchmarkArgs(b *testing.B) {
 	}
 }
 
-// TestProgramsBehindManyArguments: a sandbox's own arguments come before the
-// command's.
+// TestProgramsBehindManyArguments has a sandbox's own arguments before the command's.
 func TestProgramsBehindManyArguments(t *testing.T) {
 	argv := make([]string, 500, 600)
 	for i := range argv {

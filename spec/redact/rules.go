@@ -1,6 +1,6 @@
 package redact
 
-// The tables of Redact. Each row says why it is there.
+// These are the tables of the rules. Each row says why it is there.
 
 // secretWord is a part of a name that means "this is a credential".
 type secretWord struct{ word, why string }
@@ -34,7 +34,7 @@ var secretWords = [...]secretWord{
 	{"auth", "_auth of npm, --auth of many"},
 }
 
-// secretKeys are words that make a "key" after them a credential.
+// secretKeys are words that make a following "key" a credential.
 var secretKeys = [...]secretWord{
 	{"api", "--api-key, OPENAI_API_KEY"},
 	{"access", "AWS_ACCESS_KEY"},
@@ -52,7 +52,7 @@ var secretKeys = [...]secretWord{
 	{"storage", "object stores"},
 }
 
-// harmlessEnds are last words of names that hold no credential themselves.
+// harmlessEnds are last words of names that are no credentials.
 var harmlessEnds = [...]secretWord{
 	{"file", "--password-file names a file"},
 	{"path", "the same"},
@@ -73,8 +73,8 @@ var harmlessEnds = [...]secretWord{
 	{"mode", "how, not what"},
 }
 
-// shape is how a kind of token begins: a text, then bytes of certain sets. What belongs
-// to a token's characters behind them belongs to the token.
+// shape is how a kind of token begins: a prefix, then bytes of certain sets. All characters of a
+// token that follow belong to the token.
 type shape struct {
 	prefix string
 	parts  []part
@@ -87,24 +87,24 @@ type part struct {
 	n   int
 }
 
-// set is bytes of ASCII: bit i of the first word is byte i, of the second 64+i.
+// set is a set of ASCII bytes: bit i of the first word is byte i, of the second byte 64+i.
 type set [2]uint64
 
 func (s *set) has(c byte) bool { return c < 128 && s[c/64]&(1<<(c%64)) != 0 }
 
 var (
-	tokens = set{0x03ff600000000000, 0x07fffffe87fffffe} // a token's characters: letters, digits, "_", "-" and "."
-	paths  = set{0x03ffe00000000000, 0x07fffffe87fffffe} // and "/"
-	hooks  = set{0x07ffe00000000000, 0x07fffffe87ffffff} // and ":" and "@"
+	tokens = set{0x03ff600000000000, 0x07fffffe87fffffe} // the characters of a token: letters, digits, "_", "-" and "."
+	paths  = set{0x03ffe00000000000, 0x07fffffe87fffffe} // those and "/"
+	hooks  = set{0x07ffe00000000000, 0x07fffffe87ffffff} // those and ":" and "@"
 	alnums = set{0x03ff000000000000, 0x07fffffe07fffffe} // letters and digits
-	jwts   = set{0x23ffe80000000000, 0x07fffffe97fffffe} // a token's characters, "/", "\\", "+" and "="
+	jwts   = set{0x23ffe80000000000, 0x07fffffe97fffffe} // the characters of a token, "/", "\\", "+" and "="
 )
 
-// shortestToken is the length of the shortest token of a shape: most of what a
-// command line has is shorter, and need not be held against them.
+// shortestToken is the length of the shortest token of any shape. Most arguments are shorter and
+// need not be compared with the shapes.
 const shortestToken = 13
 
-// shapes are those that shapes.go lacks, or knows at their full length alone, by prefix.
+// shapes are the shapes that shapes.go lacks, or has only at full length, sorted by prefix.
 var shapes = [...]shape{
 	{"1//0", []part{{&tokens, 30}}, "Google, to get another with"},
 	{"AGE-SECRET-KEY-1", []part{{&tokens, 16}}, "age"},
@@ -207,12 +207,12 @@ var shapes = [...]shape{
 	{"ya29.", []part{{&tokens, 16}}, "Google"},
 }
 
-// shortFlag is a flag of one letter that takes a credential, of certain
-// programs only: -p is a port elsewhere.
+// shortFlag is a flag of one letter that takes a credential, but only of certain programs: for
+// others -p is a port.
 type shortFlag struct {
 	program string
 	flag    string
-	joined  bool // the value stands in the same argument too
+	joined  bool // the value may stand in the same argument
 	why     string
 }
 

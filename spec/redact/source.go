@@ -2,9 +2,9 @@ package redact
 
 import "strings"
 
-// DataSource is where a password begins and ends in a word that names a database as
-// MySQL's driver for Go takes it: user:password@tcp(host:3306)/name, of any protocol, or
-// user:password@/name for a server of this host. Without one both are 0.
+// DataSource returns where a password begins and ends in a word that names a database in the form
+// of MySQL's driver for Go: user:password@tcp(host:3306)/name, with any protocol, or
+// user:password@/name for a server on this host. Both are 0 if there is none.
 func DataSource(word string) (from, to int) {
 	if to = addressed(word); to > 0 {
 		for from < to && (word[from] != ':' || strings.HasPrefix(word[from:], "://")) {
@@ -21,8 +21,8 @@ func DataSource(word string) (from, to int) {
 	return 0, 0
 }
 
-// addressed is where @protocol(address)/ begins in a word, the last one since a password
-// may hold another; 0 for nowhere.
+// addressed returns where @protocol(address)/ begins in a word; 0 for nowhere. It looks for the
+// last one, because the password may contain another.
 func addressed(word string) (at int) {
 	for from := 0; ; {
 		n := strings.Index(word[from:], ")/")
@@ -43,13 +43,13 @@ func addressed(word string) (at int) {
 	}
 }
 
-// protocolByte tells whether a byte may be part of a protocol's name.
+// protocolByte reports whether a byte may be part of a protocol's name.
 func protocolByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '+' || c == '-'
 }
 
-// userEnd is where the colon stands behind a user's name, which begins the word or
-// comes behind an equals sign; the word's length for nowhere.
+// userEnd returns the position of the colon after a user's name, which begins the word or follows
+// an equals sign; the word's length if there is none.
 func userEnd(word string) int {
 	name := 0
 	for i := 0; i < len(word); i++ {
@@ -59,7 +59,7 @@ func userEnd(word string) int {
 		case c == '=':
 			name = i + 1
 		case !tokenByte(c):
-			name = len(word) // none before the next sign
+			name = len(word) // no name before the next equals sign
 		}
 	}
 	return len(word)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// redactScheme hides what follows the name of an HTTP authentication scheme.
+// redactScheme hides the credential after the name of an HTTP authentication scheme.
 func redactScheme(s, scheme string) string {
 	from := 0
 	for {
@@ -29,7 +29,7 @@ func redactScheme(s, scheme string) string {
 	}
 }
 
-// indexFold is strings.Index for a lower-case ASCII word, whatever the case.
+// indexFold is strings.Index for a lower-case ASCII word, ignoring the case of s.
 func indexFold(s, word string) int {
 	for i := 0; i+len(word) <= len(s); i++ {
 		j := 0
@@ -50,8 +50,8 @@ func indexFold(s, word string) int {
 	return -1
 }
 
-// redactURLs hides the password in scheme://user:password@host, and a user
-// that is long enough to be a token itself.
+// redactURLs hides the password in scheme://user:password@host, and a user that is long enough to
+// be a token itself.
 func redactURLs(s string) string {
 	from := 0
 	for {
@@ -64,10 +64,10 @@ func redactURLs(s string) string {
 		for end < len(s) && !strings.ContainsRune("/?# \t\r\n\"'<", rune(s[end])) {
 			end++
 		}
-		// The last @ counts: a password may hold one.
+		// The last @ ends the password, which may contain one.
 		at := strings.LastIndexByte(s[from:end], '@')
 		if at < 0 {
-			// A password may also hold a slash, which no URL should.
+			// A password may also contain a slash, which no URL should.
 			continue
 		}
 		user, pass, has := strings.Cut(s[from:from+at], ":")
@@ -80,11 +80,11 @@ func redactURLs(s string) string {
 	}
 }
 
-// tokenByte tells whether a byte may be part of a token or a name.
+// tokenByte reports whether a byte may be part of a token or a name.
 func tokenByte(c byte) bool { return tokens.has(c) }
 
-// redactTokens hides tokens that are known by how they begin: where a run of a
-// token's characters does, or behind a dot in it.
+// redactTokens hides tokens with a known prefix, at the beginning of a run of token characters or
+// after a dot in one.
 func redactTokens(s string) string {
 	for i := 0; len(s)-i >= shortestToken; i++ {
 		if !tokenByte(s[i]) || i > 0 && tokenByte(s[i-1]) && s[i-1] != '.' {
@@ -98,7 +98,7 @@ func redactTokens(s string) string {
 	return s
 }
 
-// endOfToken is where the token ends that begins at i; i where none does.
+// endOfToken returns the end of the token that begins at i; i if there is none.
 func endOfToken(s string, i int) int {
 	end := i
 	for _, table := range [...][]shape{shapes[:], gitleaks[:]} {
@@ -109,7 +109,7 @@ func endOfToken(s string, i int) int {
 	return end
 }
 
-// beginningWith is the rows of a table, which is in order, whose prefix begins with c.
+// beginningWith returns the rows of a sorted table whose prefix begins with c.
 func beginningWith(table []shape, c byte) []shape {
 	from, _ := slices.BinarySearchFunc(table, c, func(t shape, c byte) int { return int(t.prefix[0]) - int(c) })
 	to := from
@@ -119,7 +119,7 @@ func beginningWith(table []shape, c byte) []shape {
 	return table[from:to]
 }
 
-// match is how many bytes at the beginning of s are such a token; 0 for none.
+// match returns the length of the token at the beginning of s; 0 for none.
 func (t *shape) match(s string) int {
 	if !strings.HasPrefix(s, t.prefix) {
 		return 0
@@ -139,8 +139,8 @@ func (t *shape) match(s string) int {
 	return n
 }
 
-// redactPairs hides the values of secret keys within a text: TOKEN=x,
-// ?token=x, "password": "x", X-Api-Key: x.
+// redactPairs hides the values of secret keys within a text: TOKEN=x, ?token=x, "password": "x",
+// X-Api-Key: x.
 func redactPairs(s string) string {
 	for i := 0; i < len(s); i++ {
 		if s[i] != '=' && s[i] != ':' {
@@ -161,7 +161,7 @@ func redactPairs(s string) string {
 	return s
 }
 
-// keyBefore is the name that ends where the sign at i stands.
+// keyBefore returns the name that ends before the sign at i.
 func keyBefore(s string, i int) (key string, quoted bool) {
 	end := i
 	for end > 0 && s[end-1] == ' ' {
@@ -178,8 +178,8 @@ func keyBefore(s string, i int) (key string, quoted bool) {
 	return s[from:end], quoted
 }
 
-// valueAfter is where the value begins and ends that follows the sign at i. A
-// header's value goes to the end of its line; a quoted one to its quote.
+// valueAfter returns where the value after the sign at i begins and ends. A header's value ends
+// with its line, a quoted one at its quote.
 func valueAfter(s string, i int, quotedKey bool) (from, end int) {
 	from = i + 1
 	for from < len(s) && (s[from] == ' ' || s[from] == '\t') {

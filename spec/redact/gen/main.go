@@ -1,7 +1,7 @@
-// Command gen writes the table of token shapes of package redact from the rules of
-// gitleaks (https://github.com/gitleaks/gitleaks, MIT licence): data about what
-// credentials look like, none of its code. It is run by go generate, in the directory of
-// the package, and gets gitleaks from the Go module proxy.
+// Command gen writes the table of token shapes of package redact from the rules of gitleaks
+// (https://github.com/gitleaks/gitleaks, MIT licence). It takes data about the format of
+// credentials, none of the code. go generate runs it in the directory of the package; it gets
+// gitleaks from the Go module proxy.
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 const (
 	module  = "github.com/zricethezav/gitleaks/v8"
 	version = "v8.30.1"
-	digest  = "e163e53b9e7e8a8511e77271e2b323ed057759542a6d988258afe3a1fa329caf" // of config/gitleaks.toml, SHA-256
+	digest  = "e163e53b9e7e8a8511e77271e2b323ed057759542a6d988258afe3a1fa329caf" // the SHA-256 of config/gitleaks.toml
 )
 
 type rule struct {
@@ -65,7 +65,7 @@ func run() error {
 	return os.WriteFile(filepath.Join("testdata", "gitleaks.txt"), expressions(kept), 0o644)
 }
 
-// read gets the rules of the version that is named above, and no others.
+// read gets the rules of the version above, and no others.
 func read() ([]rule, error) {
 	out, err := exec.Command("go", "mod", "download", "-json", module+"@"+version).Output()
 	if err != nil {
@@ -88,11 +88,11 @@ func read() ([]rule, error) {
 	if err := toml.Unmarshal(text, &config); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(config.Rules, func(r rule) bool { return r.Regex == "" }), nil // of a file's name alone
+	return slices.DeleteFunc(config.Rules, func(r rule) bool { return r.Regex == "" }), nil // the others only match a file's name
 }
 
-// expressions are the rules whose tokens are known by how they begin, for the tests:
-// a line each, name and expression.
+// expressions returns the rules for tokens with a known prefix, for the tests: a line each, name
+// and expression.
 func expressions(rules []rule) []byte {
 	var b bytes.Buffer
 	for _, r := range rules {

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// shape is how a token begins: a text, then bytes of certain sets.
+// shape is how a token begins: a prefix, then bytes of certain sets.
 type shape struct {
 	prefix string
 	parts  []part
@@ -21,7 +21,7 @@ type part struct {
 	n   int
 }
 
-// set is bytes of ASCII: bit i of the first word is byte i, of the second 64+i.
+// set is a set of ASCII bytes: bit i of the first word is byte i, of the second byte 64+i.
 type set [2]uint64
 
 func (s *set) add(c rune) {
@@ -31,13 +31,13 @@ func (s *set) add(c rune) {
 }
 
 const (
-	shortest = 13 // of a token as a whole; what is shorter is no token to package redact
-	enough   = 16 // further bytes that are looked at behind a prefix that no word begins with
+	shortest = 13 // shortest whole token; package redact takes nothing shorter for one
+	enough   = 16 // bytes to compare after a prefix with which no word begins
 	maxTries = 64 // shapes that one rule may become
 )
 
-// shapesOf are the shapes of a rule whose tokens all begin with a text of their own; none
-// where some are known by the name before them alone.
+// shapesOf returns the shapes of a rule whose tokens all begin with a prefix of their own; none if
+// some tokens are only recognised by the name before them.
 func shapesOf(r rule) ([]shape, error) {
 	re, err := syntax.Parse(r.Regex, syntax.Perl)
 	if err != nil {
@@ -45,7 +45,7 @@ func shapesOf(r rule) ([]shape, error) {
 	}
 	var all []shape
 	for _, s := range follow([]shape{{id: r.ID, source: r.Regex}}, re).all {
-		if len(s.prefix) < 2 || strings.ContainsAny(s.prefix, " <:") { // an element, a URL: package redact knows their passwords
+		if len(s.prefix) < 2 || strings.ContainsAny(s.prefix, " <:") { // an element or a URL, whose passwords package redact hides anyway
 			return nil, nil
 		}
 		if s.cut(); s.length() < shortest {
@@ -64,8 +64,8 @@ func (s *shape) length() int {
 	return n
 }
 
-// cut keeps of a shape what tells it from words: services change the length of their
-// tokens, and one that was cut is a credential still.
+// cut shortens a shape to the part that distinguishes it from words: services change the length of
+// their tokens, and a truncated token is still a credential.
 func (s *shape) cut() {
 	if len(s.prefix) < 5 || !strings.ContainsAny(s.prefix, "_-.~") {
 		return
@@ -81,8 +81,8 @@ func (s *shape) cut() {
 	}
 }
 
-// walk is the shapes that an expression can begin with so far. open: what follows the
-// expression stands right behind them.
+// walk has the shapes with which an expression can begin, as far as it was read. open is true if
+// the rest of the expression follows them directly.
 type walk struct {
 	all  []shape
 	open bool
@@ -99,7 +99,7 @@ func follow(from []shape, re *syntax.Regexp) walk {
 		return walk{literal(from, re), true}
 	case syntax.OpCharClass:
 		return walk{class(from, re.Rune), true}
-	case syntax.OpAnyCharNotNL: // a dot of a host's name that is not escaped
+	case syntax.OpAnyCharNotNL: // an unescaped dot in a host's name
 		return walk{literal(from, &syntax.Regexp{Rune: []rune{'.'}}), true}
 	case syntax.OpConcat:
 		return concat(from, re.Sub)
@@ -121,7 +121,7 @@ func follow(from []shape, re *syntax.Regexp) walk {
 		if isBegun(from) || !with.open {
 			return walk{append(clone(from), with.all...), with.open}
 		}
-		return walk{from, true} // what may stand before the token: a scheme
+		return walk{from, true} // an optional part before the token: a scheme
 	case syntax.OpRepeat:
 		return repeat(from, re)
 	case syntax.OpPlus:
@@ -142,7 +142,7 @@ func concat(from []shape, list []*syntax.Regexp) walk {
 
 func repeat(from []shape, re *syntax.Regexp) walk {
 	if re.Min > 0 && !isBegun(from) && re.Sub[0].Op == syntax.OpCharClass {
-		return walk{from, false} // begins with anything
+		return walk{from, false} // may begin with anything
 	}
 	w := walk{from, true}
 	for i := 0; i < re.Min && w.open; i++ {
@@ -152,10 +152,10 @@ func repeat(from []shape, re *syntax.Regexp) walk {
 	return w
 }
 
-// isBegun tells whether the shapes have a prefix.
+// isBegun reports whether the shapes have a prefix.
 func isBegun(all []shape) bool { return len(all) > 0 && all[0].prefix != "" }
 
-// ends tells whether an expression matches the end of a text.
+// ends reports whether an expression matches the end of a text.
 func ends(re *syntax.Regexp) bool {
 	if re.Op == syntax.OpEndText || re.Op == syntax.OpEndLine {
 		return true
@@ -172,8 +172,8 @@ func clone(from []shape) []shape {
 	return all
 }
 
-// literal adds a text. One of either case is added as the rule writes it, which is as
-// the service does.
+// literal adds a text. If the rule ignores case, the text is added as the rule writes it, which is
+// the form that the service uses.
 func literal(from []shape, re *syntax.Regexp) []shape {
 	text := string(re.Rune)
 	fold := re.Flags&syntax.FoldCase != 0
@@ -205,7 +205,7 @@ func one(c rune, fold bool) (s set) {
 	return s
 }
 
-// class adds a byte of a set: to the prefix where it is one of a few.
+// class adds a byte of a set: to the prefix, once for each byte, if the set is small.
 func class(from []shape, ranges []rune) []shape {
 	var of set
 	var few []rune
@@ -233,7 +233,7 @@ func class(from []shape, ranges []rune) []shape {
 	return all
 }
 
-// put adds a byte of a set behind what is there.
+// put appends a byte of a set.
 func (s *shape) put(of set) {
 	if n := len(s.parts); n > 0 && s.parts[n-1].set == of {
 		s.parts[n-1].n++
