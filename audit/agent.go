@@ -7,7 +7,7 @@ import (
 	"sbx/spec/redact"
 )
 
-// appendAgent writes what the agent's own stream said.
+// appendAgent writes the summary of the agent's own stream.
 func (r *Record) appendAgent(w *writer) {
 	a := r.Agent
 	if a == nil {
@@ -31,7 +31,7 @@ func (r *Record) appendAgent(w *writer) {
 	if a.End.Set {
 		w.KeyOpen("end", '{')
 		w.KeyBool("completed", a.End.Value.Completed)
-		w.KeyText("reason", redact.Text(a.End.Value.Reason)) // a service's own words
+		w.KeyText("reason", redact.Text(a.End.Value.Reason)) // the service's own words
 		w.Close('}')
 	}
 	doc.Objects(&w.Writer, "unseen", a.Unseen, func(u *agent.Unseen) {

@@ -9,20 +9,19 @@ import (
 	"sbx/internal/dirs"
 )
 
-// The bounds of Artifacts: what a hostile output directory may cost.
+// These bound the cost of a hostile output directory.
 const (
 	maxArtifacts      = 1000
 	maxArtifactDepth  = 64
 	maxArtifactNames  = 100_000
-	maxArtifactHashed = 16 << 30 // bytes read in all
-	maxArtifactHoles  = 1 << 30  // of these, bytes that take no room: a hole costs its maker nothing
+	maxArtifactHashed = 16 << 30 // bytes read, of all files
+	maxArtifactHoles  = 1 << 30  // bytes read of holes, which cost the command nothing to make
 )
 
-// Artifacts lists the regular files of an output directory in the order of their
-// paths, and says how many it left out: files beyond the bound, and directories
-// that it could not or would not look into, one for each. Links are neither
-// listed nor followed, devices, FIFOs and sockets not opened, other mounts not
-// entered. A file too large for what is read in all, or all holes, has no digest.
+// Artifacts lists the regular files of an output directory, sorted by path. omitted counts the
+// files beyond the bounds, and one for each directory that Artifacts could not read or would not
+// enter. It does not list or follow links, open devices, FIFOs or sockets, or enter other mounts. A
+// file that is too large, or that consists of too many holes, has no digest.
 func Artifacts(dirfd int) (list []Artifact, omitted int, err error) {
 	top, err := dirs.OpenBeneath(dirfd, "", unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
@@ -39,14 +38,14 @@ func Artifacts(dirfd int) (list []Artifact, omitted int, err error) {
 type gatherer struct {
 	list    []Artifact
 	omitted int
-	names   int   // that may still be read
-	budget  int64 // bytes that may still be hashed
-	holes   int64 // and bytes of holes among them
+	names   int   // how many names may still be read
+	budget  int64 // how many bytes may still be hashed
+	holes   int64 // how many of these may be holes
 	buf     []byte
 	block   []byte
 }
 
-// walk goes through an open directory in the order of its names.
+// walk lists an open directory, sorted by name.
 func (g *gatherer) walk(fd int, rel string, depth int) {
 	f := dirs.Reader{FD: fd, Buf: g.buf}
 	var names []string
@@ -109,5 +108,5 @@ func (g *gatherer) file(fd int, name, rel string, st *unix.Stat_t) {
 	g.list = append(g.list, a)
 }
 
-// holes is how much of a file takes no room.
+// holes returns how many bytes of a file take no space on the disk.
 func holes(st *unix.Stat_t) int64 { return max(st.Size-st.Blocks*512, 0) }

@@ -53,7 +53,7 @@ func TestArtifacts(t *testing.T) {
 		{"odd\n\xffname", 9, sum("odd\n\xffname"), 0o644},
 	}
 	done := make(chan struct{})
-	go func() { // a FIFO that is opened waits for ever
+	go func() { // opening a FIFO would wait for ever
 		defer close(done)
 		if list, omitted := artifactsOf(t, dir); !reflect.DeepEqual(list, want) || omitted != 0 {
 			t.Errorf("got %+v, %d omitted", list, omitted)
@@ -78,11 +78,11 @@ func TestArtifactsBounds(t *testing.T) {
 	if len(list) != maxArtifacts || omitted != 50+1+1 {
 		t.Errorf("%d listed, %d omitted", len(list), omitted)
 	}
-	// A file of no blocks and an enormous size is listed, and not read.
+	// A file of enormous size that takes no space is listed, but not read.
 	big := dirstest.Temp(t)
 	dirstest.Plant(t, big, "sparse", "small")
 	if err := os.Truncate(big+"/sparse", maxArtifactHashed+1); err != nil {
-		t.Skip(err) // the file system holds no such files
+		t.Skip(err) // the file system supports no such files
 	}
 	list, _ = artifactsOf(t, big)
 	if len(list) != 2 || list[1].SHA256 != "" || list[1].Size != maxArtifactHashed+1 || list[0].SHA256 == "" {
@@ -112,7 +112,7 @@ func TestArtifactsOfNoFolder(t *testing.T) {
 	}
 }
 
-// Holes are cheap to make, and as dear to read as anything.
+// Holes cost nothing to make, but as much to read as data.
 func TestArtifactsWithHoles(t *testing.T) {
 	dir := dirstest.Temp(t)
 	for name, size := range map[string]int64{"a": 1 << 20, "b": 1 << 32, "c": 1 << 20} {
@@ -139,7 +139,7 @@ func TestArtifactsWithHoles(t *testing.T) {
 	}
 }
 
-// TestArtifactsProperty holds the walk against filepath.WalkDir.
+// TestArtifactsProperty compares the walk with filepath.WalkDir.
 func TestArtifactsProperty(t *testing.T) {
 	for seed := range 20 {
 		rng := rand.New(rand.NewPCG(uint64(seed), 9))

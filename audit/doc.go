@@ -1,5 +1,5 @@
-// Package audit keeps the effective record of a run: what the spec requested, what was
-// enforced and by which mechanism, what the command used, and what it was denied.
+// Package audit keeps the effective record of a run: what the spec requested, what was enforced and
+// by which mechanism, what the command used, and what it was denied.
 //
 // A run uses it as follows:
 //
@@ -9,25 +9,24 @@
 //	record.Protected, record.Swept = watch.Finish(now), spec.Some(sweep.End()) // see package guard
 //	err = sink.Close(record)                                         // state "exited"
 //
-// A Record is a plain value; AppendJSON turns it into the file's bytes, and
-// Parse and Load read them back. Writing happens
-// at the start of every sandbox and costs a few dozen microseconds, so the
+// A Record is a plain value. AppendJSON turns it into the bytes of the file; Parse and Load read
+// them back. Every start of a sandbox writes a record, which takes a few dozen microseconds, so the
 // package imports only small parts of the standard library.
 //
-// What always holds:
+// Every record has these properties:
 //
-//   - What nobody observed is absent from a record, never 0 or "".
-//   - No value of the environment is in it, and no argument that looks like a
-//     credential (Redact says how far that goes).
-//   - It is written whole or not at all, under a name that is replaced and
-//     never followed; its directory is opened once.
-//   - No text of it reaches a terminal or a page as anything but text: bytes
-//     that are not UTF-8 are written \xNN, control characters and marks that
-//     turn the direction of text are escaped.
+//   - A value that nobody observed is absent, never 0 or "".
+//   - It contains no value of an environment variable, and no argument that looks like
+//     a credential (as far as package redact recognises one).
+//   - It is written whole or not at all, by replacing its name, never by following a
+//     link; its directory is opened once.
+//   - A terminal or a page shows its texts as plain text: bytes that are not UTF-8 are
+//     written as \xNN, control characters and marks that change the direction of text
+//     are escaped.
 //
-// Paths that are not UTF-8 are written with \xNN for each odd byte, in the
-// record and in the list of artifacts. A name that holds these four characters
-// itself looks the same; for telling the two apart, the file system is there.
+// Each byte of a path that is not UTF-8 is written as \xNN, in the record and in the list of
+// artifacts. A name that contains such four characters looks the same; only the file system
+// distinguishes the two.
 //
-// It is no API: see docs/reference/go-api.md.
+// It is not an API: see docs/reference/go-api.md.
 package audit

@@ -23,7 +23,7 @@ type Follower struct {
 	wishes []agent.Wish // not fetched yet
 }
 
-// maxWishes bounds the tools that wait to be fetched; the next read brings more.
+// maxWishes is how many requested tools may wait for Wishes; the next read returns more.
 const maxWishes = 1 << 10
 
 // followEvery is how often the file is read; a turn takes seconds.
@@ -61,7 +61,7 @@ func (f *Follower) Rollout() *agent.Rollout {
 	return f.reader
 }
 
-// The bounds of one Read and of Finish: the sandbox can make the file as long as it likes.
+// These bound one Read, and Finish: the sandbox can make the file as long as it likes.
 const (
 	followLook = 1 << 20
 	followEnd  = 64 << 20
@@ -99,7 +99,7 @@ func (f *Follower) read(session string, limit int) (more bool) {
 		if n <= 0 || err != nil {
 			return false
 		}
-		_, _ = f.reader.Write(buf[:n]) // it takes all
+		_, _ = f.reader.Write(buf[:n]) // its Write never fails
 		limit -= n
 	}
 	var st unix.Stat_t
@@ -107,8 +107,8 @@ func (f *Follower) read(session string, limit int) (more bool) {
 	return err == nil && unix.Fstat(f.fd, &st) == nil && st.Size > at
 }
 
-// find opens the session's file under the directories of the last days. No link is
-// followed: the sandbox can write there.
+// find opens the session's file in the directories of the last days. It follows no link, since the
+// sandbox can write there.
 func (f *Follower) find(session string) bool {
 	if strings.ContainsAny(session, "/*?[") || len(session) > 200 {
 		return false
@@ -125,7 +125,7 @@ func (f *Follower) find(session string) bool {
 			continue
 		}
 		if name := fileOf(dir, session); name != "" {
-			// A FIFO or device is not waited for.
+			// without waiting for a FIFO or device
 			if fd, err := openInside(dir, name, unix.O_RDONLY|unix.O_NONBLOCK); err == nil {
 				if f.isNew(fd) {
 					f.fd = fd

@@ -14,7 +14,7 @@ import (
 	"sbx/spec"
 )
 
-// sessions is a directory of codex's sessions with that of today.
+// sessions makes a directory of codex's sessions, with the directory of today.
 func sessions(t *testing.T) (top, today string) {
 	t.Helper()
 	top = dirstest.Temp(t)
@@ -36,7 +36,7 @@ func rollout(t *testing.T) []byte {
 
 const session = "019aa0b2-session"
 
-// The file is read as it grows, and only what was added.
+// The file is read as it grows, and only the part that was added.
 func TestFollow(t *testing.T) {
 	before := dirstest.OpenFDs(t)
 	top, today := sessions(t)
@@ -80,7 +80,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// What else lies there under that name is not read.
+// Other kinds of files with that name are not read.
 func TestFollowIsNotLedAstray(t *testing.T) {
 	name := "rollout-x-" + session + ".jsonl"
 	elsewhere := func(t *testing.T) string {
@@ -124,7 +124,7 @@ func TestFollowIsNotLedAstray(t *testing.T) {
 			}
 			f := Follow(top, time.Now().Add(c.since))
 			defer f.Close()
-			turns := f.Read(c.session) // a FIFO that is waited for would hang here
+			turns := f.Read(c.session) // would hang here if it waited for a FIFO
 			if found := f.Rollout() != nil; found != c.found || found != (turns == 4) {
 				t.Errorf("found %v, %d turns", found, turns)
 			}
@@ -132,7 +132,7 @@ func TestFollowIsNotLedAstray(t *testing.T) {
 	}
 }
 
-// A file that is longer than anybody wants to read is cut, and that is said.
+// Of a file that is too long only a part is read, and the summary says so.
 func TestFollowLongFile(t *testing.T) {
 	top, today := sessions(t)
 	path := today + "/rollout-x-" + session + ".jsonl"

@@ -10,11 +10,11 @@ import (
 	"sbx/internal/doc"
 )
 
-// idLayout sorts by time as text does.
+// idLayout makes texts that sort by time.
 const idLayout = "20060102T150405.000"
 
-// NewID is the name of a run: its time, to the millisecond in UTC, and eight
-// random digits. Later runs sort after earlier ones.
+// NewID returns the id of a new run: its time in UTC, to the millisecond, and eight random digits.
+// Later runs sort after earlier ones.
 func NewID(now time.Time) (string, error) {
 	random, err := RandomHex()
 	if err != nil {
@@ -23,7 +23,7 @@ func NewID(now time.Time) (string, error) {
 	return string(now.UTC().AppendFormat(nil, idLayout)) + "-" + random, nil
 }
 
-// isID reports whether a name in the runs directory is a run's.
+// isID reports whether a name in the runs directory is the id of a run.
 func isID(name string) bool {
 	if len(name) != len(idLayout)+9 || name[8] != 'T' || name[15] != '.' || name[len(idLayout)] != '-' {
 		return false
@@ -44,8 +44,8 @@ func isID(name string) bool {
 func RandomHex() (string, error) {
 	var b [4]byte
 	for {
-		// The call itself: unix.Getrandom sets up the vDSO's generator first,
-		// a mapping and three pages, for the sake of many calls.
+		// unix.Getrandom is not used, because it first sets up the generator of the vDSO, which
+		// takes a mapping and three pages and pays only for many calls.
 		n, _, e := syscall.Syscall(unix.SYS_GETRANDOM, uintptr(unsafe.Pointer(&b)), unsafe.Sizeof(b), 0)
 		if e == syscall.EINTR {
 			continue

@@ -10,19 +10,18 @@ import (
 	"sbx/spec"
 )
 
-// maxString is the most bytes of one string that a record keeps.
+// maxString is the maximum length in bytes of a string in a record.
 const maxString = 4 << 10
 
-// writer writes a record: a line for each key of the outermost object and for
-// each object in a list directly under it, so that a record reads well in a
-// pager and in a diff.
+// writer writes a record with a line for each key of the outermost object, and for each object in a
+// list directly under it, so that a record reads well in a pager and in a diff.
 type writer struct{ doc.Writer }
 
 func recordWriter(dst []byte) writer { return writer{doc.Writer{B: dst, Lines: 1, Text: Kept}} }
 
 // Kept returns a string as a record contains it. A byte that is not UTF-8 becomes the four
-// characters \xNN, and a backslash before what would be read as such \x5c, so that
-// two odd names stay two names. A string longer than maxString is cut and ends in "…".
+// characters \xNN, and a backslash that would be read as the beginning of these becomes \x5c, so
+// that different names stay different. A string longer than maxString is cut and ends in "…".
 func Kept(s string) string {
 	end := ""
 	if len(s) > maxString {
@@ -44,8 +43,8 @@ func Kept(s string) string {
 	return b.String() + end
 }
 
-// oddByte is the byte that a text begins with as a record has it: one that is not
-// UTF-8, or a backslash.
+// oddByte returns the first byte of a text if Kept must escape it: a byte that is not UTF-8, or
+// such a backslash.
 func oddByte(s string) (c byte, is bool) {
 	if len(s) < 4 || s[:2] != `\x` {
 		return 0, false
@@ -54,7 +53,7 @@ func oddByte(s string) (c byte, is bool) {
 	return byte(n), err == nil && (n >= utf8.RuneSelf || n == '\\')
 }
 
-// readBack reverses Kept, but for what Kept cut off.
+// readBack reverses Kept, except that a cut string stays cut.
 func readBack(s string) string {
 	var b strings.Builder
 	from := 0
@@ -72,7 +71,7 @@ func readBack(s string) string {
 // timeLayout is RFC 3339 in UTC, to the millisecond.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// keyTime leaves the zero time out.
+// keyTime writes a time, unless it is zero.
 func (w *writer) keyTime(k string, t time.Time) {
 	if t.IsZero() {
 		return
@@ -83,7 +82,7 @@ func (w *writer) keyTime(k string, t time.Time) {
 	w.B = append(w.B, '"')
 }
 
-// keyOpt leaves out what is not set.
+// keyOpt writes a number, if it is set.
 func keyOpt[T ~int | ~int64](w *writer, k string, n spec.Opt[T]) {
 	if n.Set {
 		w.KeyInt(k, int64(n.Value))

@@ -10,7 +10,7 @@ import (
 	"sbx/spec"
 )
 
-// appendString appends a string as a record has it.
+// appendString appends a string as a record contains it.
 func appendString(dst []byte, s string) []byte {
 	w := recordWriter(dst)
 	w.Str(s)
@@ -55,7 +55,7 @@ func TestStringsAreCutAtACharacter(t *testing.T) {
 	if got := string(appendString(nil, exact)); got != `"`+exact+`"` {
 		t.Error("a string of just the bound was cut")
 	}
-	// Bytes that start no character, so that there is no place to cut at.
+	// These bytes begin no character, so that there is no boundary to cut at.
 	if got := appendString(nil, strings.Repeat("\x80", 2*maxString)); !json.Valid(got) {
 		t.Error("not JSON")
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // readLog is the multicast group to which the kernel copies its audit records
-// (AUDIT_NLGRP_READLOG), for whoever has CAP_AUDIT_READ.
+// (AUDIT_NLGRP_READLOG). To join it takes CAP_AUDIT_READ.
 const readLog = 1
 
 // LandlockLog reads the kernel's audit records of denials by Landlock. It does not enable audit: it
@@ -19,10 +19,10 @@ type LandlockLog struct {
 	buf     []byte
 }
 
-// OpenLandlockLog asks whether audit is enabled; creator is the process that
-// restricted itself. The answer comes later, as the descriptor's first message.
-// The kernel refuses the question to whoever may not read audit records, and in
-// another user or pid namespace than the first: so pids are what they seem.
+// OpenLandlockLog asks the kernel whether audit is enabled; creator is the process that restricted
+// itself. The answer comes later, as the first message. The kernel denies the question without
+// CAP_AUDIT_READ, and in a user or pid namespace other than the initial one, so that the pids in
+// the records are those that the caller sees.
 func OpenLandlockLog(creator int) (*LandlockLog, error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, unix.NETLINK_AUDIT)
 	if err != nil {
@@ -54,7 +54,7 @@ func (l *LandlockLog) Close() {
 // maxMessages bounds one Read: a busy log must not keep the supervisor busy.
 const maxMessages = 64
 
-// Read returns the denials that are there, without waiting.
+// Read returns the denials that have arrived, without waiting.
 func (l *LandlockLog) Read() (out []Denial) {
 	for round := 0; round < maxMessages && l.fd >= 0; round++ {
 		n, from, err := unix.Recvfrom(l.fd, l.buf, 0)
@@ -64,15 +64,15 @@ func (l *LandlockLog) Read() (out []Denial) {
 		case err != nil:
 			return append(out, l.denials.Flush()...)
 		}
-		if k, ok := from.(*unix.SockaddrNetlink); ok && k.Pid == 0 { // the kernel's own
+		if k, ok := from.(*unix.SockaddrNetlink); ok && k.Pid == 0 { // sent by the kernel
 			out = append(out, l.message(l.buf[:n])...)
 		}
 	}
 	return append(out, l.denials.Flush()...)
 }
 
-// message takes one message. Its length is the datagram's: some kernels leave the
-// header out of what they write there.
+// message reads one message. It takes the length from the datagram, because some kernels do not
+// count the header in the length that they write there.
 func (l *LandlockLog) message(b []byte) []Denial {
 	if len(b) < unix.SizeofNlMsghdr {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The types of the kernel's audit records about Landlock (linux/audit.h,
+// These are the types of the kernel's audit records about Landlock (linux/audit.h,
 // Documentation/admin-guide/LSM/landlock.rst).
 const (
 	recordSyscall        = 1300
@@ -14,7 +14,7 @@ const (
 	recordLandlockDomain = 1424
 )
 
-// maxDenials is how many records of one event are kept; the kernel gives a few.
+// maxDenials is how many records of one event are kept; the kernel writes a few.
 const maxDenials = 16
 
 // Denial is a denial by Landlock, as the kernel's audit log reports it.

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// recorded are audit records as the kernel's documentation has them
-// (Documentation/admin-guide/LSM/landlock.rst), without "type=" and "msg=", which
-// auditd writes. 289 made the domain.
+// recorded has audit records from the kernel's documentation
+// (Documentation/admin-guide/LSM/landlock.rst), without the "type=" and "msg=" that auditd adds.
+// Process 289 made the domain.
 const recorded = `1423 audit(1729738800.221:33): domain=1a6fdc679 blockers=fs.write_file path="/dev/tty" dev="devtmpfs" ino=9
 1424 audit(1729738800.221:33): domain=1a6fdc679 status=allocated mode=enforcing pid=289 uid=0 exe="/root/sandboxer" comm="sandboxer"
 1300 audit(1729738800.221:33): arch=c000003e syscall=257 success=no exit=-13 a0=ffffff9c items=1 ppid=272 pid=291 auid=0 uid=0 tty=(none) comm="sh" exe="/usr/bin/dash" key=(null)
@@ -57,7 +57,8 @@ func TestDenialsAreOfOneSandbox(t *testing.T) {
 	}
 }
 
-// A target that looks like a field is text, and cannot make a domain ours.
+// A target that looks like a field stays text: it cannot make a foreign domain count as the
+// command's.
 func TestDenialsBelieveNoTarget(t *testing.T) {
 	const evil = `1423 audit(1.0:1): domain=9 blockers=fs.read_file path="/x domain=7 pid=289" dev="vda2" ino=4
 1424 audit(1.0:1): domain=9 status=allocated mode=enforcing pid=5 uid=0 exe="/a status=allocated pid=289" comm="pid=289"
@@ -67,7 +68,7 @@ func TestDenialsBelieveNoTarget(t *testing.T) {
 	}
 }
 
-// Whatever the bytes, nothing panics, and what is kept is bounded.
+// No input makes the parser panic or keep more than its bounds.
 func FuzzDenials(f *testing.F) {
 	for line := range strings.Lines(recorded) {
 		f.Add([]byte(line))
@@ -89,12 +90,12 @@ func FuzzDenials(f *testing.F) {
 	})
 }
 
-// Where audit is off nothing is listened to, and it stays off.
+// On a host where audit is off, the log closes and audit stays off.
 func TestLandlockLogLeavesAuditOff(t *testing.T) {
 	l, err := OpenLandlockLog(1)
 	if err != nil {
 		if os.Getuid() != 0 {
-			return // refused at once
+			return // the kernel denies it at once
 		}
 		t.Skipf("audit cannot be asked for: %v", err)
 	}
@@ -116,7 +117,7 @@ func TestLandlockLogLeavesAuditOff(t *testing.T) {
 	if len(out) != 0 {
 		t.Errorf("%v", out)
 	}
-	// Asked once more: still off, and closed at once.
+	// A second try: audit is still off, and the log closes.
 	if l, err = OpenLandlockLog(1); err != nil {
 		t.Fatal(err)
 	}
@@ -126,12 +127,11 @@ func TestLandlockLogLeavesAuditOff(t *testing.T) {
 	}
 }
 
-// Messages of the descriptor's: the answer comes first, a record before it counts
-// for nothing, and one that is cut short does no harm.
+// The answer must come first: a record before it is ignored, and a truncated message does no harm.
 func TestLandlockLogMessages(t *testing.T) {
 	message := func(kind uint16, text string) []byte {
 		b := make([]byte, unix.SizeofNlMsghdr, 256)
-		b[0], b[4], b[5] = byte(len(text)), byte(kind), byte(kind>>8) // the header left out of the length
+		b[0], b[4], b[5] = byte(len(text)), byte(kind), byte(kind>>8) // the length does not count the header
 		return append(b, text...)
 	}
 	const enabled = "\x00\x00\x00\x00\x01\x00\x00\x00"
@@ -158,7 +158,7 @@ func TestLandlockLogMessages(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	l = &LandlockLog{fd: -1}
-	if l.message(message(unix.AUDIT_GET, enabled)); l.FD() != -1 { // it cannot be joined
+	if l.message(message(unix.AUDIT_GET, enabled)); l.FD() != -1 { // descriptor -1 cannot join the group
 		t.Error("it goes on without a group")
 	}
 	l.Close()

@@ -11,7 +11,7 @@ import (
 // Ruling is the decision about a program that is about to start.
 type Ruling uint8
 
-// The rulings.
+// These are the rulings.
 const (
 	Proceed Ruling = iota // the program may start, and is charged
 	Refuse                // EPERM: the budget is used up
@@ -30,7 +30,7 @@ const maxPrograms = 500
 type Ledger struct {
 	Max      spec.Opt[int] // max_commands; absent: any number
 	OnExceed spec.OnExceed // zero is Deny
-	// Own is how many were charged before Reach; absent if nothing would call Reach.
+	// Own is how many programs were charged before Reach; absent if nothing can call Reach.
 	Own spec.Opt[int]
 
 	reached bool

@@ -37,7 +37,7 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// What is taken back can be used again, and leaves no name.
+// A charge that was taken back can be used again, and leaves no name.
 func TestLedgerReturn(t *testing.T) {
 	l := Ledger{Max: spec.Some(1)}
 	l.Charge("/bin/a")
@@ -52,8 +52,8 @@ func TestLedgerReturn(t *testing.T) {
 	}
 }
 
-// Own is what was charged, and not taken back, before the first connect, and
-// only where somebody tells of that.
+// Own counts the programs charged, and not taken back, before the first connect. It is absent if
+// nothing reports connects.
 func TestLedgerOwn(t *testing.T) {
 	for _, asked := range []bool{true, false} {
 		l := Ledger{Max: spec.Some(4)}
@@ -93,7 +93,7 @@ func TestLedgerIsBounded(t *testing.T) {
 	}
 }
 
-// A path may lie in a buffer that is used again.
+// A path may lie in a buffer that the caller uses again.
 func TestLedgerKeepsNoPath(t *testing.T) {
 	var l Ledger
 	buf := []byte("/bin/echo")

@@ -10,10 +10,10 @@ import (
 	"sbx/wrap"
 )
 
-// AppendJSON appends the record: a line for each key, violations, lines of
-// enforcement and other lists of objects a line each.
+// AppendJSON appends the record, with a line for each key, each violation, each line of enforcement
+// and each object of other lists.
 func (r Record) AppendJSON(dst []byte) []byte {
-	w := recordWriter(slices.Grow(dst, 4<<10)) // what most records need
+	w := recordWriter(slices.Grow(dst, 4<<10)) // large enough for most records
 	w.Open('{')
 	w.KeyInt("record_version", recordVersion)
 	w.KeyStr("id", r.ID)
@@ -57,7 +57,7 @@ func (r Record) AppendJSON(dst []byte) []byte {
 	return append(w.B, '\n')
 }
 
-// appendEffective writes the sandbox_effective object's own keys.
+// appendEffective writes the keys of the object sandbox_effective.
 func (r *Record) appendEffective(w *writer) {
 	w.keyOptList("tools_used", r.ToolsUsed)
 	w.KeyText("access_mode", r.AccessMode.String())
@@ -108,8 +108,8 @@ func (r *Record) appendError(w *writer) {
 	w.Close('}')
 }
 
-// appendRequested writes the documents as they were written, and the digest
-// of what they say. Where one of them could not be read, neither is known.
+// appendRequested writes the documents as they were written, and the digest of their content. If a
+// document could not be read, it writes neither.
 func (r *Record) appendRequested(w *writer) {
 	w.KeyList("sources", r.Sources)
 	if p := &r.Profile; p.Name != "" || p.Off {

@@ -80,8 +80,8 @@ func TestMend(t *testing.T) {
 	}
 }
 
-// A supervisor that writes its last word and ends after its record was read: what
-// is found to be gone has left another one.
+// The supervisor writes its final record and ends after Settled has read the record: Settled must
+// read it again.
 func TestMendAfterTheLastWord(t *testing.T) {
 	dir := dirstest.Temp(t)
 	gone := Self()
@@ -93,7 +93,7 @@ func TestMendAfterTheLastWord(t *testing.T) {
 	}
 	path := s.Path()
 	looked := 0
-	ends := func(Process) bool { // between the look at the record and the answer
+	ends := func(Process) bool { // runs after the record was read and before the answer
 		if looked++; looked == 1 {
 			r.EndedAt, r.Exit = time.Now(), Exit{Code: spec.Some(7), EndedBy: "command"}
 			if err := s.Close(r); err != nil {
@@ -107,7 +107,7 @@ func TestMendAfterTheLastWord(t *testing.T) {
 	if err != nil || v.State != "exited" || at(decode(t, b), "exit.code") != 7.0 {
 		t.Errorf("%s, %v: %s", v.State, err, b)
 	}
-	// The same where it is mended. A run whose directory is locked is not looked at.
+	// Mend must do the same. It skips a run whose directory is locked.
 	s = open(t, dir, "")
 	r = Record{ID: s.id, Supervisor: gone}
 	if err := s.Write(r); err != nil {
@@ -122,12 +122,12 @@ func TestMendAfterTheLastWord(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer dirs.Close(runs)
-	_ = unix.Flock(s.dir, unix.LOCK_UN) // where there are no locks
+	_ = unix.Flock(s.dir, unix.LOCK_UN) // as on a file system without locks
 	looked = 0
 	if mendRun(runs, s.id, ends) || looked != 1 || state(t, path) != "exited" {
 		t.Errorf("a finished record is %s after %d looks", state(t, path), looked)
 	}
-	// The control: one that is not finished.
+	// The control is an unfinished record.
 	s = open(t, dir, "")
 	if err := s.Write(Record{ID: s.id, Supervisor: gone}); err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestMendAfterTheLastWord(t *testing.T) {
 	}
 }
 
-// Each call looks at so many runs, and all calls together at all.
+// Each call examines a limited number of runs, and many calls examine all.
 func TestMendComesToAll(t *testing.T) {
 	dir := dirstest.Temp(t)
 	gone := Self()
@@ -156,7 +156,7 @@ func TestMendComesToAll(t *testing.T) {
 			t.Errorf("call %d mended %d, want %d", i, n, want)
 		}
 	}
-	// From the beginning again: one that is lost later is found.
+	// The next call begins with the oldest run again, so it finds a run that was lost later.
 	all, err := filepath.Glob(dir + "/sbx/runs/*/effective.json")
 	if err != nil || len(all) != runs {
 		t.Fatal(len(all), err)
@@ -177,7 +177,7 @@ func TestMendComesToAll(t *testing.T) {
 	if n != 2 {
 		t.Errorf("%d mended of 2 that were lost later", n)
 	}
-	// Nonsense where it notes how far it came is passed over.
+	// Nonsense in the file that notes the progress is ignored.
 	if err := os.WriteFile(dir+"/sbx/"+mendedName, []byte("zzzz"), 0o600); err != nil {
 		t.Fatal(err)
 	}

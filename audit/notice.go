@@ -20,7 +20,7 @@ type Notice struct {
 // What is the kind of a Notice.
 type What uint8
 
-// The kinds of notices.
+// These are the kinds of notices.
 const (
 	// Replaced: another file took the place of a protected or masked one, and the mount on
 	// it has fallen off inside the sandbox.

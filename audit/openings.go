@@ -8,7 +8,7 @@ import (
 	"sbx/spec/redact"
 )
 
-// The bounds of the list of paths opened for writing: their number, and their bytes.
+// These bound the list of paths opened for writing: their number, and their bytes.
 const (
 	maxOpenings     = 500
 	maxOpeningBytes = 64 << 10

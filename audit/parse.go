@@ -8,8 +8,8 @@ import (
 	"sbx/spec"
 )
 
-// The bounds of a record that is read back. It may be larger and deeper than
-// a spec, which it holds, so that spec's reader would refuse it.
+// These bound a record that is read back. It may be larger and deeper than the documents that it
+// contains, so spec's own bounds would be too small.
 const (
 	maxRecord = 32 << 20
 	maxNested = 64
@@ -40,7 +40,7 @@ func Parse(b []byte) (View, error) {
 // ID returns the id of the run.
 func (v View) ID() string { return Text(v.Node.Get("id")) }
 
-// Goes reports whether the run is still running, by its record.
+// Goes reports whether, according to the record, the run is still running.
 func (v View) Goes() bool { return v.State == StateRunning }
 
 // Denials returns how many calls were denied. known is false if nothing could have seen any.

@@ -44,8 +44,8 @@ func TestParseToleratesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// FuzzParse holds the reader against encoding/json: it accepts nothing else,
-// and reads the same strings and numbers.
+// FuzzParse compares the reader with encoding/json: it accepts nothing else, and reads the same
+// strings and numbers.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"record_version":1,"state":"running","a":[1,{"b":"\u00e9\ud800"},null]}`))
 	f.Add([]byte(`{"a":[[[[]]]],"b":-0.1e9,"b":"twice"}`))
@@ -68,7 +68,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatal(err)
 		}
 		same(t, n, want)
-		_, _, _ = Settled(func() ([]byte, error) { return b, nil }) // nothing panics on odd types
+		_, _, _ = Settled(func() ([]byte, error) { return b, nil }) // odd types must not cause a panic
 	})
 }
 

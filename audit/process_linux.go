@@ -85,7 +85,7 @@ func stateOf(process string) (state string, start spec.Opt[int64]) {
 	return f[read.StatState], spec.Opt[int64]{Value: n, Set: err == nil}
 }
 
-// life is whether a process still runs.
+// life says whether a process still runs.
 type life uint8
 
 const (
@@ -94,7 +94,7 @@ const (
 	lifeEnded
 )
 
-// life looks for p from the process self.
+// life returns whether p runs, as the process self can tell.
 func (p Process) life(self Process) life {
 	switch {
 	case p.BootID == "" || self.BootID == "":

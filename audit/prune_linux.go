@@ -75,8 +75,8 @@ func openRuns(stateDir string) (int, error) {
 	return runs, nil
 }
 
-// The bounds of the runs that a state directory keeps. One run in everySo checks whether there
-// are more than usualRuns, and removes at most mostRemoved of the oldest; the other runs check
+// These bound the runs that a state directory keeps. One run in everySo checks whether there are
+// more than usualRuns, and then removes at most mostRemoved of the oldest; the other runs check
 // nothing.
 const (
 	usualRuns   = 1000
@@ -117,7 +117,7 @@ func Bound(stateDir, id string) {
 	}
 }
 
-// extent is which runs to remove: all that have ended, or only those that contain nothing but
+// extent says which runs to remove: all that have ended, or only those that contain nothing but
 // records.
 type extent uint8
 
@@ -126,7 +126,7 @@ const (
 	sweptToo
 )
 
-// young is how long a directory without a record is kept, as the run may still write one.
+// young is how long a directory without a record is kept, because its run may still write one.
 const young = time.Hour
 
 // removeRun removes a run that has ended. It locks the run's directory, as the supervisor does
@@ -165,8 +165,8 @@ func removeRun(runs int, id string, how extent, dry bool) error {
 	return unix.Unlinkat(runs, id, unix.AT_REMOVEDIR)
 }
 
-// The files that a broker leaves in a run's directory: the records of its tools' runs, its audit
-// log, and the sockets and the token if the broker was killed.
+// These are the files that a broker leaves in a run's directory: the records of its tools' runs,
+// its audit log, and, if the broker was killed, the sockets and the token.
 const brokerRuns = "broker"
 
 var brokerFiles = [...]string{"broker.jsonl", "broker.sock", "door.sock", "token"}
@@ -188,7 +188,7 @@ func hasEnded(dir int, id string, locked bool) error {
 	}
 	switch {
 	case st.Nlink == 0:
-		return unix.ENOENT // another process has removed it by now
+		return unix.ENOENT // another process has removed it
 	case time.Since(time.Unix(st.Ctim.Unix())) < young:
 		return errors.New("it has no record, and one may yet come")
 	}

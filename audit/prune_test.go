@@ -14,7 +14,7 @@ import (
 	"sbx/internal/dirs/dirstest"
 )
 
-// runsFolder is a state directory with runs, of which id makes one.
+// runsFolder is a state directory with runs.
 type runsFolder struct {
 	testing.TB
 	state string
@@ -33,7 +33,7 @@ func (r runsFolder) ok(err error) {
 	}
 }
 
-// id is that of the n-th run, a minute after the one before.
+// id returns the id of run n, which began a minute after the one before.
 func (r runsFolder) id(n int) string {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Minute)
 	return fmt.Sprintf("%s-%08x", at.Format(idLayout), n)
@@ -41,7 +41,7 @@ func (r runsFolder) id(n int) string {
 
 func (r runsFolder) path(n int) string { return r.state + "/runs/" + r.id(n) }
 
-// add makes the n-th run, with the record of one that has ended, which change may change.
+// add makes run n, with a record of the state "exited" that change may change.
 func (r runsFolder) add(n int, change func(*Record)) string {
 	r.Helper()
 	r.ok(os.Mkdir(r.path(n), 0o700))
@@ -55,7 +55,7 @@ func (r runsFolder) add(n int, change func(*Record)) string {
 	return r.path(n)
 }
 
-// there are the numbers of the runs whose directory is there.
+// there returns the numbers of the runs whose directory exists.
 func (r runsFolder) there(upTo int) (all []int) {
 	for n := range upTo {
 		if dirstest.Exists(r.path(n)) {
@@ -74,14 +74,14 @@ func TestPruneRemovesWhatHasEndedAlone(t *testing.T) {
 	dirstest.Plant(t, swept, "1-.git/hooks/x", "2-.git/shut/y")
 	r.ok(os.Symlink(outside, swept+"/3-link"))
 	r.ok(os.Chmod(swept+"/2-.git/shut", 0))
-	r.add(2, func(rec *Record) { rec.EndedAt = time.Time{} })                               // runs: it is this process
+	r.add(2, func(rec *Record) { rec.EndedAt = time.Time{} })                               // still running: its supervisor is this process
 	r.add(3, func(rec *Record) { rec.EndedAt = time.Time{}; rec.Supervisor.Start.Value-- }) // lost
 	r.add(4, func(rec *Record) { rec.EndedAt = time.Time{}; rec.Supervisor.Namespace.Value++ })
 	locked, err := os.Open(r.add(5, nil))
 	r.ok(err)
 	defer locked.Close()
 	r.ok(unix.Flock(int(locked.Fd()), unix.LOCK_EX))
-	r.ok(os.Mkdir(r.path(6), 0o700)) // one whose record is yet to come
+	r.ok(os.Mkdir(r.path(6), 0o700)) // its record is not written yet
 	r.ok(os.Symlink(outside, r.path(7)))
 	dirstest.Plant(t, r.add(8, nil), "notes")
 	r.add(9, func(rec *Record) { rec.ID = r.id(0) })
@@ -124,7 +124,7 @@ func TestPruneRemovesWhatHasEndedAlone(t *testing.T) {
 	}
 }
 
-// A command chooses what is swept: how deep it is, its names and its modes.
+// The command chooses the depth, the names and the modes of swept files.
 func TestPruneOfWhatACommandMade(t *testing.T) {
 	r := newRunsFolder(t)
 	swept := r.add(0, nil) + "/" + SweptDir
@@ -157,7 +157,7 @@ func TestPruneByAge(t *testing.T) {
 	}
 }
 
-// A directory of runs that is a link or another's is nobody's to remove from.
+// Nothing is removed from a directory of runs that is a link or belongs to another user.
 func TestPruneOfAnotherFolder(t *testing.T) {
 	r := newRunsFolder(t)
 	r.add(0, nil)
@@ -215,8 +215,7 @@ func TestPruneTwiceAtOnce(t *testing.T) {
 	}
 }
 
-// One run in everySo removes what is too much; what was moved away, and what goes on,
-// stays.
+// One run in everySo removes the excess. Runs that still run, or contain swept files, stay.
 func TestBound(t *testing.T) {
 	r := newRunsFolder(t)
 	const looks = (usualRuns/everySo + 1) * everySo
@@ -228,7 +227,7 @@ func TestBound(t *testing.T) {
 	var st unix.Stat_t
 	r.ok(unix.Stat(r.state+"/runs", &st))
 	last := r.id(looks - 1)
-	if st.Nlink <= 2 { // directories are not counted there, and the id decides
+	if st.Nlink <= 2 { // the file system does not count directories, so the id decides
 		last = last[:len(idLayout)+1] + "00000040"
 	} else {
 		Bound(r.state, last)

@@ -8,17 +8,16 @@ import (
 	"sbx/wrap"
 )
 
-// recordVersion grows when a key changes its meaning; new keys leave it.
+// recordVersion is increased when a key changes its meaning, and not for new keys.
 const recordVersion = 1
 
-// maxArgv is how many arguments of a command a record keeps.
+// maxArgv is the maximum number of a command's arguments in a record.
 const maxArgv = 1000
 
-// Record is the effective record as a value. It is written once before the
-// command starts and once when it has ended; what is zero or absent in it is
-// absent in the file, so that nothing is said that nobody observed. Its state
-// is never set: a record with an Error is "refused", one with an EndedAt
-// "exited", any other "running".
+// Record is the effective record as a value. It is written once before the command starts and once
+// after it has ended. A field that is zero or absent is left out of the file, so that the record
+// claims nothing that nobody observed. The state follows from other fields: a record with an Error
+// is "refused", one with an EndedAt "exited", any other "running".
 type Record struct {
 	ID         string
 	Supervisor Process
@@ -27,27 +26,27 @@ type Record struct {
 	Version    string // of sbx
 	Command    Command
 
-	Documents []*spec.SandboxSpec // in the order in which they narrow each other
+	Documents []*spec.SandboxSpec // in the order in which each narrows the one before
 	Sources   []string            // their names, also of those that could not be read
-	Resolved  *spec.Resolved      // nil when a refusal came before it
+	Resolved  *spec.Resolved      // nil if the refusal came before resolving
 
-	Profile  Profile        // the profile that holds; zero for none
-	Warnings []spec.Warning // what a person was warned of
+	Profile  Profile        // the profile that applies; zero for none
+	Warnings []spec.Warning // the warnings that were shown
 
-	Agent         *agent.Summary // what its own stream said; nil where none was read
+	Agent         *agent.Summary // the summary of its own stream; nil if none was read
 	ToolsUsed     spec.Opt[[]string]
-	AccessMode    spec.AccessMode // what held; AccessUnset when nothing was constrained
+	AccessMode    spec.AccessMode // the mode that was enforced; AccessUnset if nothing was constrained
 	TurnsUsed     spec.Opt[int]
-	Commands      spec.Opt[Commands] // what was counted, commands_used with it
-	Timeline      *Timeline          // the programs that were started; nil where nobody counted
-	Opened        *Openings          // nil where nobody looked
+	Commands      spec.Opt[Commands] // the counts of programs, including commands_used
+	Timeline      *Timeline          // the programs that were started; nil if nothing counted
+	Opened        *Openings          // nil if nothing watched opens
 	Violations    Violations
-	Connections   *Connections // that a relay made; nil where there was none
-	Broker        *Broker      // nil where none ran tools
-	ObservedKinds []string     // the kinds of violations that could be seen at all
-	ObservedFiles []string     // which of the kind filesystem
+	Connections   *Connections // made by a relay; nil without a relay
+	Broker        *Broker      // nil if no broker ran tools
+	ObservedKinds []string     // the kinds of violations that could be seen
+	ObservedFiles []string     // the kinds of denied file access that could be seen
 
-	Backend     Backend // of another tool; zero for sbx alone
+	Backend     Backend // another tool; zero if only sbx was used
 	Enforcement []wrap.Enforcement
 	Host        *wrap.Host
 	Rung        spec.Opt[wrap.Rung]
@@ -58,78 +57,78 @@ type Record struct {
 	Artifacts        spec.Opt[[]Artifact] // set with --output
 	ArtifactsOmitted int
 	Protected        []Change
-	Swept            spec.Opt[Swept] // set when the sweep has run
+	Swept            spec.Opt[Swept] // set after the sweep
 
-	Container *Container // of an engine's; nil for a command
+	Container *Container // an engine's container; nil for a command
 
 	Error *Refusal
 }
 
-// Backend is the tool that held the sandbox, where one was asked for.
+// Backend is the tool that enforced the sandbox, if one was requested.
 type Backend struct {
 	Asked   string
-	Used    string // Asked, "native", or "none" where nothing was held at all
-	Version string // as the tool tells it
+	Used    string // Asked, "native", or "none" if nothing was enforced
+	Version string // as the tool reports it
 	Image   string
-	Reason  string // why Used is not Asked
-	// Unseen is what could not be seen of the run: commands, refusals, usage.
+	Reason  string // why Used differs from Asked
+	// Unseen lists what sbx could not see of the run: commands, refusals, usage.
 	Unseen []string
 }
 
-// Profile is the profile that holds, and why.
+// Profile is the profile that applies, and the reasons for it.
 type Profile struct {
 	Name string
 	Why  []string
-	Off  bool // one was asked for, and profiles are switched off
+	Off  bool // a profile was requested, but profiles are switched off
 }
 
-// Command is what ran. Argv and Asked are redacted when the record is written.
+// Command is the program that ran. Argv and Asked are redacted when the record is written.
 type Command struct {
 	Argv       []string
-	Asked      []string // what was typed, where sbx changed it
+	Asked      []string // the arguments as typed, if sbx changed them
 	Cwd        string
 	Executable string
 }
 
-// Exit is how the command ended.
+// Exit says how the command ended.
 type Exit struct {
 	Code    spec.Opt[int] // the exit status of sbx exec
 	Signal  spec.Opt[int] // the signal that ended the command
 	EndedBy string        // command, signal, timeout, max_commands, max_turns, tool, memory, broker, supervisor
 }
 
-// Usage is what the whole tree used.
+// Usage is the resource usage of the whole process tree.
 type Usage struct {
 	WallMS   spec.Opt[int64]
 	UserMS   spec.Opt[int64]
 	SystemMS spec.Opt[int64]
 	MaxRSS   spec.Opt[int64] // bytes, of the largest process
-	// MemoryPeak is the most that all processes had at once, page cache and
-	// tmpfs included, where a memory cgroup tells.
+	// MemoryPeak is the greatest memory usage of all processes together, page cache and tmpfs
+	// included. It is set if a memory cgroup reports it.
 	MemoryPeak spec.Opt[int64]
-	// Read and Written are bytes that went to and from storage, not the page
-	// cache, by the processes that were waited for.
+	// Read and Written are bytes read from and written to storage, not the page cache, by the
+	// processes that were waited for.
 	Read    spec.Opt[int64]
 	Written spec.Opt[int64]
 }
 
-// Refusal is why a command did not start.
+// Refusal says why a command did not start.
 type Refusal struct{ Field, On, Reason, Help string }
 
-// Change is what happened to a protected file while the command ran. A digest
-// is the sha256 of its content in hex; "" where there was no file to read.
+// Change describes what happened to a protected file while the command ran. A digest is the SHA-256
+// of its content in hex; "" if there was no file to read.
 type Change struct {
 	Path         string
 	DigestBefore string
 	DigestAfter  string
 	Events       []Notice
-	Omitted      int           // further events
-	Unprotected  time.Duration // how long it lacked its mount in all
-	Bare         bool          // it did so to the end
+	Omitted      int           // how many further events there were
+	Unprotected  time.Duration // how long in all its mount was missing
+	Bare         bool          // its mount was still missing at the end
 	Why          string        // why it was not mounted again
 }
 
-// Refused is a spec's problem as a record has it.
+// Refused returns a problem of a spec as a record contains it.
 func Refused(p *spec.Problem) *Refusal {
 	reason := p.Why
 	if p.Do != "" {
@@ -141,7 +140,7 @@ func Refused(p *spec.Problem) *Refusal {
 	return &Refusal{Field: string(p.Field), On: p.On, Reason: reason, Help: p.Help}
 }
 
-// The states of a record.
+// These are the states of a record.
 const (
 	StateRunning = "running"
 	StateExited  = "exited"

@@ -21,7 +21,7 @@ import (
 	"sbx/wrap"
 )
 
-// sample is a record with every key.
+// sample returns a record with every key.
 func sample() Record {
 	at := time.Date(2026, 11, 21, 14, 1, 2, 345e6, time.UTC)
 	r := Record{
@@ -82,7 +82,7 @@ func sample() Record {
 
 var update = flag.Bool("update", false, "rewrite the golden file")
 
-// TestRecordGolden: package show shows this record.
+// TestRecordGolden writes the record that the tests of package show read.
 func TestRecordGolden(t *testing.T) {
 	const path = "testdata/record.json"
 	got := sample().AppendJSON(nil)
@@ -147,7 +147,7 @@ func TestRecordValues(t *testing.T) {
 	}
 }
 
-// at follows a path of keys and indexes; nil where it ends.
+// at follows a path of keys and indexes; it returns nil if the path leads nowhere.
 func at(v any, path string) any {
 	for k := range strings.SplitSeq(path, ".") {
 		switch c := v.(type) {
@@ -166,7 +166,7 @@ func at(v any, path string) any {
 	return v
 }
 
-// TestNothingObserved: what nobody observed is absent, never 0.
+// TestNothingObserved checks that a value that nobody observed is absent, never 0.
 func TestNothingObserved(t *testing.T) {
 	m := decode(t, Record{ID: "x"}.AppendJSON(nil))
 	want := map[string]bool{"record_version": true, "id": true, "state": true, "violations": true, "observed_kinds": true, "command": true,
@@ -215,7 +215,7 @@ func TestRequested(t *testing.T) {
 	if got := at(m, "requested.environment.set"); !reflect.DeepEqual(got, map[string]any{"A": redact.Mark, "B.c": redact.Mark}) {
 		t.Errorf("environment.set is %v", got)
 	}
-	// The digest is over the original, canonical: keys sorted, no spaces.
+	// The digest is that of the original in canonical form: keys sorted, no spaces.
 	if got, want := m["requested_digest"], digestHex([]byte(`{"access_mode":"read-only","environment":{"set":{"A":"s3cret","B.c":"s3cret"}}}`)); got != want {
 		t.Errorf("digest %v, want %v", got, want)
 	}
@@ -227,7 +227,7 @@ func TestRequested(t *testing.T) {
 	if got, want := m["requested_digest"], digestHex([]byte(`[{"a":2,"b":1},{}]`)); got != want {
 		t.Errorf("digest %v, want %v", got, want)
 	}
-	// A document that could not be read is not said to have asked for nothing.
+	// The record must not claim that an unreadable document requested nothing.
 	m = decode(t, Record{Sources: []string{"broken.json"}, Error: &Refusal{Reason: "no JSON"}}.AppendJSON(nil))
 	if m["requested"] != nil || m["requested_digest"] != nil {
 		t.Errorf("requested %v", m["requested"])
@@ -269,7 +269,7 @@ func compiled(t testing.TB) *jsonschema.Schema {
 	return s
 }
 
-// TestSchema validates random records: each field of sample set or not.
+// TestSchema validates random records, in which each field of sample is set or not.
 func TestSchema(t *testing.T) {
 	s := compiled(t)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -312,8 +312,8 @@ func forget(rng *rand.Rand, v reflect.Value) {
 	}
 }
 
-// TestSchemaKnowsEveryKey: the sample has every key of the schema, but those
-// that only a refusal or a cut has, and the schema has every key of the sample.
+// TestSchemaKnowsEveryKey checks that the schema has every key of sample, and sample every key of
+// the schema, except those of a refusal or a cut list.
 func TestSchemaKnowsEveryKey(t *testing.T) {
 	var doc struct {
 		Properties map[string]any `json:"properties"`

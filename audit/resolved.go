@@ -11,7 +11,7 @@ import (
 	"sbx/spec/redact"
 )
 
-// appendResolved writes what the documents came to, in the words of a spec.
+// appendResolved writes the resolved spec in the words of a spec.
 func appendResolved(w *writer, r *spec.Resolved) {
 	w.Open('{')
 	w.KeyText("access_mode", r.AccessMode.String())
@@ -45,8 +45,7 @@ func word(yes bool, ifYes, ifNo string) string {
 	return ifNo
 }
 
-// appendFiles writes read only where it constrains: without it the whole host
-// is in view.
+// appendFiles writes the lists of paths. It leaves "read" out if the whole host is in view.
 func appendFiles(w *writer, r *spec.Resolved) {
 	if r.Visible {
 		w.KeyOpen("read", '[')
@@ -94,7 +93,7 @@ func appendNetwork(w *writer, r *spec.Resolved) {
 	w.Close('}')
 }
 
-// appendReach lists the endpoints that may be reached, each with what asked for it.
+// appendReach lists the endpoints that may be reached, each with the line that requested it.
 func appendReach(w *writer, rules reach.Reach) {
 	doc.Objects(&w.Writer, "allow", rules, func(rule *reach.Rule) {
 		w.KeyStr("to", rule.Text)
@@ -102,7 +101,7 @@ func appendReach(w *writer, rules reach.Reach) {
 	})
 }
 
-// appendEnvironment names variables and never says what they hold.
+// appendEnvironment writes the names of variables, never their values.
 func appendEnvironment(w *writer, r *spec.Resolved) {
 	w.KeyOpen("environment", '{')
 	w.KeyList("passed", r.Passed)

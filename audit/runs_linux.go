@@ -6,7 +6,7 @@ import (
 	"sbx/internal/dirs"
 )
 
-// Run is one run of a state directory.
+// Run is a run in a state directory.
 type Run struct {
 	ID   string
 	Path string // of its record
@@ -14,7 +14,7 @@ type Run struct {
 	Err  error // why the record cannot be read
 }
 
-// Runs are the runs of a state directory whose record is there, newest first.
+// Runs returns the runs of a state directory whose record exists, newest first.
 func Runs(stateDir string) (all []Run, err error) {
 	runs, err := dirs.Open(unix.AT_FDCWD, stateDir+"/runs", unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err == unix.ENOENT {
@@ -32,7 +32,7 @@ func Runs(stateDir string) (all []Run, err error) {
 	return all, nil
 }
 
-// AppendJSON appends the run as an object on a line.
+// AppendJSON appends the run as an object on one line.
 func (r *Run) AppendJSON(dst []byte) []byte {
 	w := recordWriter(dst)
 	w.Lines = 0
@@ -62,7 +62,7 @@ func (r *Run) AppendJSON(dst []byte) []byte {
 	return append(w.B, '\n')
 }
 
-// AppendJSON appends what became of a run as an object on a line.
+// AppendJSON appends the result for a run as an object on one line.
 func (p *Pruned) AppendJSON(dst []byte) []byte {
 	w := recordWriter(dst)
 	w.Lines = 0

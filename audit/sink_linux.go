@@ -19,9 +19,9 @@ type Sink struct {
 	named bool   // --effective or $SBX_EFFECTIVE names it
 	begun bool   // the record has been written once
 
-	state string // the state directory; "" when there is none
+	state string // the state directory; "" for none
 	id    string
-	run   int // this run's own directory, -1 until it is needed
+	run   int // this run's own directory, -1 until it is opened
 }
 
 // Open finds where the record goes: effective (--effective), else $SBX_EFFECTIVE, else
@@ -99,7 +99,7 @@ func (s *Sink) mayReplace() error {
 	case unix.S_IFREG:
 		return nil
 	case unix.S_IFLNK:
-		// Replaced, never followed; but the links in /dev belong to the machine.
+		// A link is replaced, not followed, but the links in /dev belong to the machine.
 		if dev := (unix.Stat_t{}); unix.Stat("/dev", &dev) == nil {
 			var dir unix.Stat_t
 			if unix.Fstat(s.dir, &dir) == nil && dir.Dev == dev.Dev && dir.Ino == dev.Ino {
@@ -233,7 +233,7 @@ func takePlace(dir int, temp, base, keep string) error {
 	return err
 }
 
-// tempPrefix is how the names of temporary files begin.
+// tempPrefix is the prefix of the names of temporary files.
 const tempPrefix = ".sbx-"
 
 // createTemp makes a new file in dir, named first if that is not "" and not taken, else with a

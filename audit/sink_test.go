@@ -39,7 +39,7 @@ func TestStateDir(t *testing.T) {
 	}
 }
 
-// open is Open with a state directory of its own.
+// open calls Open with a state directory of the test's own.
 func open(t *testing.T, state, effective string) *Sink {
 	t.Helper()
 	var opt spec.Opt[string]
@@ -124,7 +124,7 @@ func TestSinkNamed(t *testing.T) {
 	if _, path, err := s.Run(); err != nil || !dirstest.Exists(path) || !strings.HasPrefix(path, dir+"/state/sbx/runs/") {
 		t.Errorf("%s, %v", path, err)
 	}
-	// The directory is held: renamed meanwhile, it is still the one.
+	// The directory stays open: after it is renamed, the record still goes there.
 	if err := os.Mkdir(dir+"/sub", 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestSinkReplacesALink(t *testing.T) {
 	if b, _ := os.ReadFile(dir + "/outside"); string(b) != "outside" {
 		t.Errorf("the link was followed: %q", b)
 	}
-	// A link that comes after Open is replaced as well.
+	// A link that was made after Open is replaced as well.
 	s := open(t, dir, dir+"/late")
 	if err := os.Symlink(dir+"/outside", dir+"/late"); err != nil {
 		t.Fatal(err)
@@ -222,7 +222,7 @@ func TestSinkReplacesALink(t *testing.T) {
 	}
 }
 
-// TestSinkLateFolder: what the command puts in the record's place is kept.
+// TestSinkLateFolder checks that a directory which the command puts in the record's place is kept.
 func TestSinkLateFolder(t *testing.T) {
 	dir := dirstest.Temp(t)
 	s := open(t, dir, dir+"/r.json")
@@ -255,7 +255,7 @@ func TestSinkReadOnlyFolder(t *testing.T) {
 	}
 }
 
-// TestSinkFullDisk keeps the record that is there, and no temporary file.
+// TestSinkFullDisk checks that on a full disk the old record stays, and no temporary file.
 func TestSinkFullDisk(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root: mounts a tmpfs")
@@ -282,7 +282,7 @@ func TestSinkFullDisk(t *testing.T) {
 	}
 }
 
-// TestTwoRunsAtOnce: whoever reads meanwhile sees one record or the other.
+// TestTwoRunsAtOnce checks that a reader always sees one of two records as a whole.
 func TestTwoRunsAtOnce(t *testing.T) {
 	dir := dirstest.Temp(t)
 	path := dir + "/r.json"
@@ -327,8 +327,8 @@ func BenchmarkOpenAndFirstWrite(b *testing.B) {
 	}
 }
 
-// TestSinkInAFolderThatWasClosed: a command that may write to the directory cannot
-// keep the record from being finished by closing it.
+// TestSinkInAFolderThatWasClosed checks that a command which may change the mode of the record's
+// directory cannot prevent the final record that way.
 func TestSinkInAFolderThatWasClosed(t *testing.T) {
 	dirstest.AsUser(t)
 	dir := dirstest.Temp(t)

@@ -11,7 +11,7 @@ import (
 	"sbx/spec/redact"
 )
 
-// The bounds of the list of programs: their number, and the bytes of their paths.
+// These bound the list of programs: their number, and the bytes of their paths.
 const (
 	maxStarted      = 500
 	maxStartedBytes = 64 << 10

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A tracer tells of programs before anybody polls for their ends.
+// A tracer reports programs before anything polls for their ends.
 func TestEndBeforeTheFirstLook(t *testing.T) {
 	cmd := exec.Command("cat")
 	in, err := cmd.StdinPipe()

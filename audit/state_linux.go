@@ -102,7 +102,7 @@ func makeParents(path string) error {
 			continue
 		}
 		if err := unix.Mkdir(path[:i], 0o700); err != nil && err != unix.EEXIST {
-			// For an existing directory mkdir may also fail with EROFS or EACCES.
+			// If the directory exists, mkdir may also fail with EROFS or EACCES.
 			var st unix.Stat_t
 			if unix.Stat(path[:i], &st) != nil {
 				return err

@@ -12,8 +12,8 @@ import (
 	"sbx/spec"
 )
 
-// TestLife tells a living process from one that has ended, from one of the
-// same pid, and from what cannot be told.
+// TestLife distinguishes a running process, one that has ended, another one with the same pid, and
+// one about which nothing is known.
 func TestLife(t *testing.T) {
 	self := Self()
 	if self.PID != os.Getpid() || !self.Start.Set || len(self.BootID) != 36 || !self.Namespace.Set {
@@ -94,8 +94,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// A run's directory is sbx's own: no link, nobody else's to write, and the record in
-// it is that run's.
+// A record is only loaded from a directory that is sbx's own: not a link, not writable for others,
+// and with the record of that very run.
 func TestLoadOwnRecordsAlone(t *testing.T) {
 	dir := dirstest.Temp(t)
 	s := open(t, dir, "")

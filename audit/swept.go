@@ -20,13 +20,13 @@ type Artifact struct {
 type Swept struct {
 	Moved   []Moved
 	Omitted int      // how many more were moved
-	Cuts    []string // what the sweep did not look at or could not move, and why
+	Cuts    []string // places that the sweep did not examine or names that it could not move, and why
 	Early   string   // the entry of Cuts for a walk that ended early; "" if none did
 	// Repositories are new git repositories, which the sweep did not move.
 	Repositories []string
 }
 
-// SweptName is the directory, in that of a run, that a sweep moves such names into.
+// SweptDir is the name of the directory, in a run's own, to which a sweep moves such names.
 const SweptDir = "swept"
 
 // Moved is a protected name that was created and then moved away.
@@ -37,7 +37,7 @@ type Moved struct {
 	Why     string // "" if the name alone explains it
 }
 
-// The most that a sweep lists of each.
+// These are the maximum numbers of entries that a sweep lists.
 const (
 	maxMoved = 200
 	maxCuts  = 50

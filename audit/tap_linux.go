@@ -65,8 +65,9 @@ func NewTap(s func(agent.Hooks) (*agent.Stream, bool), to int) (t *Tap, write in
 	return t, ends[1], nil
 }
 
-// widen lets a pipe hold a whole piece: one of the usual 64 KiB has whoever passes
-// pieces on wait four times for each. A smaller one does, and what is no pipe too.
+// widen makes a pipe large enough for a whole piece. With the usual 64 KiB a process that passes
+// pieces on would wait four times for each. If it fails, or fd is not a pipe, the tap is only
+// slower.
 func widen(fd int) {
 	if size, err := unix.FcntlInt(uintptr(fd), unix.F_GETPIPE_SZ, 0); err == nil && size < tapBuffer {
 		_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, tapBuffer)
@@ -83,18 +84,18 @@ const TapThreads = 2
 func (t *Tap) Start() {
 	full, free := make(chan []byte, tapBuffers), make(chan []byte, tapBuffers)
 	for range tapBuffers {
-		free <- nil // made when it is needed: most streams need one
+		free <- nil // copy makes the buffer, since most streams need only one
 	}
 	go t.copy(full, free)
 	go t.read(full, free)
 }
 
-// ownThread keeps a goroutine on a thread that sleeps as short as it asks to.
-// Those of the runtime do not here: that spares a start some time, and would
-// cost whoever waits for another a tick each time.
+// ownThread keeps a goroutine on a thread of its own with the usual timer slack. The threads of
+// this program's runtime have a large one, which makes a start cheaper, but would delay each wait
+// of these goroutines by a tick.
 func ownThread() {
 	runtime.LockOSThread()
-	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 50_000, 0, 0, 0) // it takes any number
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 50_000, 0, 0, 0) // it accepts any number
 }
 
 // copy copies the stream, piece by piece.
@@ -113,7 +114,7 @@ func (t *Tap) copy(full chan<- []byte, free <-chan []byte) {
 		}
 		full <- buf[:n]
 	}
-	unix.Close(t.from) // where the caller's end is gone the agent learns of it as it would have
+	unix.Close(t.from) // if the caller's end is gone, the agent gets the same error as without sbx
 	close(full)
 }
 
@@ -122,10 +123,10 @@ func (t *Tap) read(full <-chan []byte, free chan<- []byte) {
 	ownThread()
 	for buf := range full {
 		t.mu.Lock()
-		_, _ = t.stream.Write(buf) // it takes all
+		_, _ = t.stream.Write(buf) // it never fails
 		t.mu.Unlock()
 		free <- buf
-		for t.full() { // the supervisor is behind: so is the agent then
+		for t.full() { // the supervisor is behind, so the agent has to wait, too
 			_, _ = unix.Poll(nil, 1)
 		}
 	}
@@ -143,7 +144,7 @@ func (t *Tap) pass(b []byte) bool {
 		n, err := unix.Write(t.to, b)
 		switch {
 		case err == unix.EINTR:
-		case err == unix.EAGAIN: // the caller's descriptor does not block
+		case err == unix.EAGAIN: // the caller's descriptor is non-blocking
 			_, _ = unix.Poll([]unix.PollFd{{Fd: int32(t.to), Events: unix.POLLOUT}}, -1)
 		case err != nil || n <= 0:
 			return false

@@ -30,7 +30,7 @@ func newTapped(t *testing.T, a spec.Agent, flags int) *tapped {
 	if err := unix.Pipe2(out[:], unix.O_CLOEXEC); err != nil {
 		t.Fatal(err)
 	}
-	if flags != 0 { // of the caller's end, which nobody else may change
+	if flags != 0 { // of the caller's end, whose flags nobody else may change
 		if err := unix.SetNonblock(out[1], true); err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func newTapped(t *testing.T, a spec.Agent, flags int) *tapped {
 	tap.Start()
 	t.Cleanup(func() {
 		x.agent.Close()
-		x.reader.Close() // first: it lets a tap go that waits for its reader
+		x.reader.Close() // closed first: a tap that waits for its reader ends then
 		x.wait()
 		tap.Close()
 		unix.Close(out[1])
@@ -62,7 +62,7 @@ func (x *tapped) wait() {
 	}
 }
 
-// say writes b in pieces and closes the agent's end.
+// say writes b in pieces, and then closes the agent's end.
 func (x *tapped) say(b []byte, piece func() int) <-chan error {
 	done := make(chan error, 1)
 	go func() {
@@ -80,7 +80,7 @@ func (x *tapped) say(b []byte, piece func() int) <-chan error {
 	return done
 }
 
-// all is what arrives at the reader, read in pieces.
+// all returns the bytes that arrive at the reader, read in pieces.
 func (x *tapped) all(want int, piece func() int) []byte {
 	x.t.Helper()
 	var got []byte
@@ -112,8 +112,8 @@ func streams(t *testing.T) map[string][]byte {
 	return all
 }
 
-// Every byte passes as it is, however it comes in pieces, and what is read of it
-// is what a reader of the whole would have read.
+// Every byte passes unchanged, however the stream is cut into pieces, and the reader of the stream
+// finds the same as in the whole text.
 func TestTapPassesEveryByte(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	noise := make([]byte, 700_000)
@@ -156,7 +156,7 @@ func TestTapPassesEveryByte(t *testing.T) {
 	}
 }
 
-// What the agent has written is there before its line is whole.
+// Each byte that the agent writes passes before its line is complete.
 func TestTapHoldsNothingBack(t *testing.T) {
 	x := newTapped(t, spec.Claude, 0)
 	for _, part := range []string{`{"type":`, `"sys`, "tem\"}\n", "no", " newline"} {
@@ -169,15 +169,15 @@ func TestTapHoldsNothingBack(t *testing.T) {
 	}
 }
 
-// A reader that is slow slows the agent: no more is taken than the buffers
-// hold, and nothing is lost. So with a stdout that does not block.
+// A slow reader slows the agent down: the tap takes no more than the buffers hold, and loses
+// nothing. The same goes for a stdout that does not block.
 func TestTapSlowReader(t *testing.T) {
 	for name, flags := range map[string]int{"blocking": 0, "not blocking": unix.O_NONBLOCK} {
 		x := newTapped(t, spec.Claude, flags)
 		line := []byte(`{"type":"user","message":"` + strings.Repeat("x", 997) + "\"}\n")
 		text := bytes.Repeat(line, 20<<20/len(line))
 		said := x.say(text, func() int { return 64 << 10 })
-		// Once it is full, nothing passes any more however long one waits.
+		// Once the buffers are full nothing passes, however long the test waits.
 		full := time.After(300 * time.Millisecond)
 		select {
 		case err := <-said:
@@ -194,7 +194,7 @@ func TestTapSlowReader(t *testing.T) {
 	}
 }
 
-// Where nobody reads any more the agent learns of it as it would have.
+// If nobody reads, the agent gets the same error as without a tap.
 func TestTapReaderGone(t *testing.T) {
 	for name, flags := range map[string]int{"blocking": 0, "not blocking": unix.O_NONBLOCK} {
 		x := newTapped(t, spec.Codex, flags)
@@ -208,7 +208,7 @@ func TestTapReaderGone(t *testing.T) {
 	}
 }
 
-// A line of 5 MiB passes unread, is counted, and hides no line behind it.
+// A line of 5 MiB passes without being parsed, is counted, and hides no line after it.
 func TestTapLongLine(t *testing.T) {
 	x := newTapped(t, spec.Gemini, 0)
 	text := []byte(`{"type":"message","role":"assistant","content":"` + strings.Repeat("a", 5<<20) + "\"}\n")
@@ -233,8 +233,8 @@ func TestTapLongLine(t *testing.T) {
 	})
 }
 
-// Each turn and each wish is told, the end last, and none is lost where the one
-// who listens is late: the agent waits then.
+// Each turn and each wish is reported, and the end last. None is lost if the listener is late: the
+// agent waits then.
 func TestTapEvents(t *testing.T) {
 	const n = 3 * maxTapEvents
 	x := newTapped(t, spec.Claude, 0)
@@ -249,7 +249,7 @@ func TestTapEvents(t *testing.T) {
 	turns, wishes, done := 0, 0, false
 	for end := time.Now().Add(30 * time.Second); !done && time.Now().Before(end); {
 		_, _ = unix.Poll([]unix.PollFd{{Fd: int32(x.tap.Wake), Events: unix.POLLIN}}, 1000)
-		time.Sleep(time.Millisecond) // late
+		time.Sleep(time.Millisecond) // the listener is late
 		for _, e := range x.tap.Next() {
 			switch {
 			case done:

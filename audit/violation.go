@@ -16,16 +16,16 @@ type Violation struct {
 	At        time.Time
 	PID       int
 	Program   string
-	Action    string // what was tried: "open for writing", "connect"
-	Target    string // on what
-	Host      string // of the target, where that is a host and a port
+	Action    string // the attempted operation: "open for writing", "connect"
+	Target    string // the operation's object
+	Host      string // of the target, if that is a host and a port
 	Port      int
-	Rule      string // the line of the spec that refused
-	AllowWith string // the line that would allow
-	Opens     string // the directory that it opens with all that is in it, where that is not the target
-	Count     int    // how often; 0 is once
+	Rule      string // the line of the spec that denied it
+	AllowWith string // the line that would allow it
+	Opens     string // a directory that this line opens as a whole, if that is not the target
+	Count     int    // how often; 0 means once
 
-	// Act is what AllowWith and Opens are filled in for at the end; zero where they are known.
+	// Act is the act for which AllowWith and Opens are found at the end; zero if they are known.
 	Act wrap.Act
 }
 

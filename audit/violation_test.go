@@ -77,7 +77,7 @@ func TestViolationLeavesUnseenOut(t *testing.T) {
 	}
 }
 
-// What would allow a violation is asked for at the end, of those alone that name an act.
+// The advice is found at the end, and only for violations that name an act.
 func TestViolationsAreAdvised(t *testing.T) {
 	var vs Violations
 	vs.Add(Violation{Target: "a", AllowWith: "known"})
