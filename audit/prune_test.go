@@ -14,19 +14,19 @@ import (
 	"sbx/internal/dirs/dirstest"
 )
 
-// runsFolder is a state directory with runs.
-type runsFolder struct {
+// runsDir is a state directory with runs.
+type runsDir struct {
 	testing.TB
 	state string
 }
 
-func newRunsFolder(t testing.TB) runsFolder {
-	r := runsFolder{t, dirstest.Temp(t)}
+func newRunsDir(t testing.TB) runsDir {
+	r := runsDir{t, dirstest.Temp(t)}
 	r.ok(MakeState(r.state))
 	return r
 }
 
-func (r runsFolder) ok(err error) {
+func (r runsDir) ok(err error) {
 	r.Helper()
 	if err != nil {
 		r.Fatal(err)
@@ -34,15 +34,15 @@ func (r runsFolder) ok(err error) {
 }
 
 // id returns the id of run n, which began a minute after the one before.
-func (r runsFolder) id(n int) string {
+func (r runsDir) id(n int) string {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Minute)
 	return fmt.Sprintf("%s-%08x", at.Format(idLayout), n)
 }
 
-func (r runsFolder) path(n int) string { return r.state + "/runs/" + r.id(n) }
+func (r runsDir) path(n int) string { return r.state + "/runs/" + r.id(n) }
 
 // add makes run n, with a record of the state "exited" that change may change.
-func (r runsFolder) add(n int, change func(*Record)) string {
+func (r runsDir) add(n int, change func(*Record)) string {
 	r.Helper()
 	r.ok(os.Mkdir(r.path(n), 0o700))
 	rec := Record{ID: r.id(n), Supervisor: Self(), StartedAt: time.Unix(1, 0), EndedAt: time.Unix(2, 0)}
@@ -56,7 +56,7 @@ func (r runsFolder) add(n int, change func(*Record)) string {
 }
 
 // there returns the numbers of the runs whose directory exists.
-func (r runsFolder) there(upTo int) (all []int) {
+func (r runsDir) there(upTo int) (all []int) {
 	for n := range upTo {
 		if dirstest.Exists(r.path(n)) {
 			all = append(all, n)
@@ -66,7 +66,7 @@ func (r runsFolder) there(upTo int) (all []int) {
 }
 
 func TestPruneRemovesWhatHasEndedAlone(t *testing.T) {
-	r := newRunsFolder(t)
+	r := newRunsDir(t)
 	outside := dirstest.Temp(t)
 	dirstest.Plant(t, outside, effectiveName, "precious/file")
 	r.add(0, nil)
@@ -126,7 +126,7 @@ func TestPruneRemovesWhatHasEndedAlone(t *testing.T) {
 
 // The command chooses the depth, the names and the modes of swept files.
 func TestPruneOfWhatACommandMade(t *testing.T) {
-	r := newRunsFolder(t)
+	r := newRunsDir(t)
 	swept := r.add(0, nil) + "/" + SweptDir
 	dirstest.Plant(t, swept, "1-.git/raised-1/raised-1", "1-.git/shut/x/y", "2-.git/z", "raised-1", "raised-3/x")
 	for _, name := range []string{"1-.git", "2-.git"} {
@@ -146,7 +146,7 @@ func TestPruneOfWhatACommandMade(t *testing.T) {
 }
 
 func TestPruneByAge(t *testing.T) {
-	r := newRunsFolder(t)
+	r := newRunsDir(t)
 	for n := range 5 {
 		r.add(n, nil)
 	}
@@ -159,7 +159,7 @@ func TestPruneByAge(t *testing.T) {
 
 // Nothing is removed from a directory of runs that is a link or belongs to another user.
 func TestPruneOfAnotherFolder(t *testing.T) {
-	r := newRunsFolder(t)
+	r := newRunsDir(t)
 	r.add(0, nil)
 	elsewhere := dirstest.Temp(t)
 	r.ok(os.Symlink(r.state+"/runs", elsewhere+"/runs"))
@@ -180,7 +180,7 @@ func TestPruneOfAnotherFolder(t *testing.T) {
 }
 
 func TestPruneTwiceAtOnce(t *testing.T) {
-	r := newRunsFolder(t)
+	r := newRunsDir(t)
 	const runs = 100
 	for n := range runs {
 		dirstest.Plant(t, r.add(n, nil)+"/"+SweptDir, "1-.git/config")
@@ -217,7 +217,7 @@ func TestPruneTwiceAtOnce(t *testing.T) {
 
 // One run in everySo removes the excess. Runs that still run, or contain swept files, stay.
 func TestBound(t *testing.T) {
-	r := newRunsFolder(t)
+	r := newRunsDir(t)
 	const looks = (usualRuns/everySo + 1) * everySo
 	dirstest.Plant(t, r.add(0, nil)+"/"+SweptDir, "1-.git/config")
 	r.add(1, func(rec *Record) { rec.EndedAt = time.Time{} })
@@ -251,7 +251,7 @@ func TestBound(t *testing.T) {
 }
 
 func TestLoadByName(t *testing.T) {
-	r := newRunsFolder(t)
+	r := newRunsDir(t)
 	for n := range 3 {
 		r.add(n, nil)
 	}

@@ -128,8 +128,8 @@ type Change struct {
 	Why          string        // why it was not mounted again
 }
 
-// Refused returns a problem of a spec as a record contains it.
-func Refused(p *spec.Problem) *Refusal {
+// RefusalOf returns a problem of a spec as a record contains it.
+func RefusalOf(p *spec.Problem) *Refusal {
 	reason := p.Why
 	if p.Do != "" {
 		reason = "cannot " + p.Do

@@ -235,11 +235,11 @@ func TestRequested(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	got := Refused(&spec.Problem{Field: "limits.memory", On: "s.json:9:14", Do: "cap memory at 2GiB", Why: "no cgroup", Help: "start it so"})
+	got := RefusalOf(&spec.Problem{Field: "limits.memory", On: "s.json:9:14", Do: "cap memory at 2GiB", Why: "no cgroup", Help: "start it so"})
 	if *got != (Refusal{"limits.memory", "s.json:9:14", "cannot cap memory at 2GiB: no cgroup", "start it so"}) {
 		t.Errorf("%+v", got)
 	}
-	if got := Refused(&spec.Problem{Why: "w"}); got.Reason != "w" {
+	if got := RefusalOf(&spec.Problem{Why: "w"}); got.Reason != "w" {
 		t.Errorf("%+v", got)
 	}
 }

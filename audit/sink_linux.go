@@ -26,10 +26,10 @@ type Sink struct {
 
 // Open finds where the record goes: effective (--effective), else $SBX_EFFECTIVE, else
 // effective.json in the run's own directory. It opens that directory, and makes the state
-// directories, but writes nothing yet. folder is the directory of the named file with symbolic
+// directories, but writes nothing yet. realDir is the directory of the named file with symbolic
 // links resolved, if the caller has found it; "" leaves that to Open. An error is a
 // *spec.Problem, and the command must not start.
-func Open(effective spec.Opt[string], folder string, environ []string, home, id string) (*Sink, error) {
+func Open(effective spec.Opt[string], realDir string, environ []string, home, id string) (*Sink, error) {
 	s := &Sink{state: StateDir(environ, home), id: id, dir: -1, run: -1}
 	if !effective.Set {
 		if v := sys.Variable(environ, "SBX_EFFECTIVE"); v != "" {
@@ -38,7 +38,7 @@ func Open(effective spec.Opt[string], folder string, environ []string, home, id 
 	}
 	var err error
 	if effective.Set {
-		err = s.openNamed(effective.Value, folder)
+		err = s.openNamed(effective.Value, realDir)
 	} else {
 		err = s.openRun()
 	}
@@ -54,7 +54,7 @@ func cannotWrite(path, why, help string) error {
 }
 
 // openNamed opens the directory of a file that the user named. It makes no directories.
-func (s *Sink) openNamed(path, folder string) error {
+func (s *Sink) openNamed(path, realDir string) error {
 	s.path, s.named = path, true
 	i := strings.LastIndexByte(path, '/')
 	parent := "."
@@ -71,8 +71,8 @@ func (s *Sink) openNamed(path, folder string) error {
 		return cannotWrite(path, "it is a directory", "name a file in it: "+strings.TrimRight(path, "/")+"/effective.json")
 	}
 	var err error
-	if folder != "" {
-		s.dir, err = dirs.OpenReal(folder, unix.O_PATH|unix.O_DIRECTORY)
+	if realDir != "" {
+		s.dir, err = dirs.OpenReal(realDir, unix.O_PATH|unix.O_DIRECTORY)
 	} else {
 		s.dir, err = dirs.Open(unix.AT_FDCWD, parent, unix.O_PATH|unix.O_DIRECTORY, 0)
 	}
@@ -201,7 +201,7 @@ func replaceAt(dir int, base, keep string, b []byte, sync bool) error {
 		return err
 	}
 	if sync {
-		syncFolder(dir)
+		syncDir(dir)
 	}
 	return nil
 }
@@ -267,9 +267,9 @@ func fsync(fd int) error {
 	}
 }
 
-// syncFolder writes a rename to the disk. It cannot open a directory that is not readable; the
+// syncDir writes a rename to the disk. It cannot open a directory that is not readable; the
 // file itself is on the disk all the same.
-func syncFolder(dir int) {
+func syncDir(dir int) {
 	fd, err := dirs.Open(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return

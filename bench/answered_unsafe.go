@@ -40,7 +40,7 @@ func answered(args []string) {
 			return e
 		}
 	}
-	file, folder := pathOf("answered.file"), pathOf(there)
+	file, dir := pathOf("answered.file"), pathOf(there)
 	open := func() unix.Errno {
 		fd, _, e := unix.RawSyscall6(unix.SYS_OPENAT, at, uintptr(unsafe.Pointer(file)), unix.O_RDWR|unix.O_CREAT, 0o644, 0, 0)
 		if e == 0 {
@@ -49,11 +49,11 @@ func answered(args []string) {
 		return e
 	}
 	makes := func() unix.Errno {
-		_, _, e := unix.RawSyscall(unix.SYS_MKDIRAT, at, uintptr(unsafe.Pointer(folder)), 0o755)
+		_, _, e := unix.RawSyscall(unix.SYS_MKDIRAT, at, uintptr(unsafe.Pointer(dir)), 0o755)
 		return e
 	}
 	removes := func() unix.Errno {
-		_, _, e := unix.RawSyscall(unix.SYS_UNLINKAT, at, uintptr(unsafe.Pointer(folder)), 0)
+		_, _, e := unix.RawSyscall(unix.SYS_UNLINKAT, at, uintptr(unsafe.Pointer(dir)), 0)
 		return e
 	}
 	calls := map[string]struct {

@@ -67,7 +67,7 @@ func backup(path string, version int) (to string, err error) {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return "", cannot(plain(err))
+		return "", cannot(WithoutPath(err))
 	}
 	name := path + ".sbx-backup-v" + strconv.Itoa(version) + "-" + time.Now().UTC().Format("20060102T150405Z")
 	to = name
@@ -79,7 +79,7 @@ func backup(path string, version int) (to string, err error) {
 			break
 		}
 		if !errors.Is(err, fs.ErrExist) || n > 100 {
-			return "", cannot(plain(err))
+			return "", cannot(WithoutPath(err))
 		}
 		to = name + "-" + strconv.Itoa(n)
 	}

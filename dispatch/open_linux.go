@@ -133,13 +133,13 @@ func checkFile(at Place, mode Mode) error {
 	case err == nil:
 		return nil
 	case !errors.Is(err, fs.ErrNotExist):
-		return &spec.Problem{On: at.Path, Do: "open the ledger", Why: plain(err)}
+		return &spec.Problem{On: at.Path, Do: "open the ledger", Why: WithoutPath(err)}
 	case mode != Write:
 		return &spec.Problem{On: at.Path, Do: "open the ledger", Why: "it is not there", Help: "sbx dispatch spawn makes one"}
 	}
 	if at.Home {
 		if err := os.MkdirAll(filepath.Dir(at.Path), 0o700); err != nil {
-			return &spec.Problem{On: at.Path, Do: "make the ledger", Why: plain(err), Help: "name another file with --db"}
+			return &spec.Problem{On: at.Path, Do: "make the ledger", Why: WithoutPath(err), Help: "name another file with --db"}
 		}
 	}
 	if info, err := os.Lstat(at.Path); err == nil && info.Mode()&fs.ModeSymlink != 0 { // os.Stat has failed, so it dangles
@@ -148,17 +148,21 @@ func checkFile(at Place, mode Mode) error {
 	// SQLite would create it readable for others. No O_EXCL: another process may create it too.
 	f, err := os.OpenFile(at.Path, os.O_WRONLY|os.O_CREATE|syscall.O_CLOEXEC, 0o600)
 	if err != nil {
-		return &spec.Problem{On: at.Path, Do: "make the ledger", Why: plain(err), Help: "name another file with --db; its directory must be there"}
+		return &spec.Problem{On: at.Path, Do: "make the ledger", Why: WithoutPath(err), Help: "name another file with --db; its directory must be there"}
 	}
 	return f.Close()
 }
 
-// plain returns the text of an error of package os without the path, which a Problem names
+// WithoutPath returns the text of an error of package os without the paths, which a Problem names
 // separately.
-func plain(err error) string {
+func WithoutPath(err error) string {
 	var p *fs.PathError
-	if errors.As(err, &p) {
+	var l *os.LinkError
+	switch {
+	case errors.As(err, &p):
 		return p.Err.Error()
+	case errors.As(err, &l):
+		return l.Err.Error()
 	}
 	return err.Error()
 }

@@ -24,7 +24,7 @@ func Narrow(parent *Resolved, child *SandboxSpec, in Inputs) (Resolved, error) {
 		return Resolved{}, err
 	}
 	under := in
-	under.Folders = append(in.Folders[:len(in.Folders):len(in.Folders)], parent.workedIn()...)
+	under.WrittenDirs = append(in.WrittenDirs[:len(in.WrittenDirs):len(in.WrittenDirs)], parent.workedIn()...)
 	r, err := Resolve(doc, under)
 	if err != nil {
 		return Resolved{}, err
@@ -44,9 +44,9 @@ func Narrow(parent *Resolved, child *SandboxSpec, in Inputs) (Resolved, error) {
 // each document; the last one is enforced.
 func Chain(docs []*SandboxSpec, in Inputs) ([]Resolved, error) {
 	all := make([]Resolved, 0, len(docs))
-	in.Folders = slices.Clone(in.Folders)
+	in.WrittenDirs = slices.Clone(in.WrittenDirs)
 	for _, d := range docs {
-		in.Folders = append(in.Folders, d.Source.folder(&in))
+		in.WrittenDirs = append(in.WrittenDirs, d.Source.folder(&in))
 	}
 	r, err := Resolve(docs[0], in)
 	for i := 0; err == nil; {

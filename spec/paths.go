@@ -17,7 +17,7 @@ type Fault uint8
 // The faults, each named for the errno that the kernel gives.
 const (
 	NoEntry      Fault = iota + 1 // ENOENT
-	NotFolder                     // ENOTDIR
+	NotDirectory                  // ENOTDIR
 	TooManyLinks                  // ELOOP
 	NoAccess                      // EACCES
 	NameTooLong                   // ENAMETOOLONG
@@ -28,7 +28,7 @@ func (f Fault) Error() string {
 	switch f {
 	case NoEntry:
 		return "no such file or directory"
-	case NotFolder:
+	case NotDirectory:
 		return "a part of the path is not a directory"
 	case TooManyLinks:
 		return "too many symbolic links"

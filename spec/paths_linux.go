@@ -33,7 +33,7 @@ func faultOf(err error) error {
 	case syscall.ENOENT:
 		return NoEntry
 	case syscall.ENOTDIR:
-		return NotFolder
+		return NotDirectory
 	case syscall.ELOOP:
 		return TooManyLinks
 	case syscall.EACCES:

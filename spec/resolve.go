@@ -33,9 +33,9 @@ type Inputs struct {
 	// Find searches dir for the paths that match an item of filesystem.hide. why says why it
 	// could not search everywhere.
 	Find func(dir, glob string) (paths []string, why string)
-	// Folders are further directories whose contents an earlier command may have created. Chain
+	// WrittenDirs are additional directories whose contents an earlier command may have created. Chain
 	// adds the directories of its documents.
-	Folders []string
+	WrittenDirs []string
 }
 
 // JobAsk holds the values of --input and --output as given; "" for one that is not.

@@ -220,7 +220,7 @@ func (r *resolver) insideWritable(p Path) bool {
 
 func (r *resolver) hide(f Field, asked string) {
 	p, why := r.walk(f, asked, r.out.WorkingDir.Abs)
-	if why == NoEntry.Error() || why == NotFolder.Error() { // nothing is there
+	if why == NoEntry.Error() || why == NotDirectory.Error() { // nothing is there
 		why, p.Exists = "", false
 	}
 	if why == "" && !p.Exists && strings.ContainsAny(asked, "[{$") {

@@ -41,7 +41,7 @@ func (t *Trees) gather() {
 		t.home = home.Real
 	}
 	t.add(in.Cwd, in.Cwd, treeAt{})
-	for _, dir := range in.Folders {
+	for _, dir := range in.WrittenDirs {
 		t.add(dir, in.Cwd, treeAt{})
 	}
 	if in.Agent != nil {

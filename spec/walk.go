@@ -86,7 +86,7 @@ func (w *walker) step(part walkPart) error {
 	case info.IsLink:
 		return w.follow(at, part)
 	case part.folder && !info.IsDir:
-		return NotFolder
+		return NotDirectory
 	}
 	w.real, w.isDir = at, info.IsDir
 	return nil

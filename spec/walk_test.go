@@ -57,10 +57,10 @@ func TestResolvePath(t *testing.T) {
 		{"//a///b/.", "/a/b", "/a/b", "dir"},
 		{"/a/b/f", "/a/b/f", "/a/b/f", "file"},
 		{"/a/b/", "/a/b", "/a/b", "dir"},
-		{"/a/b/f/", "", "", NotFolder.Error()},
-		{"/a/b/f/.", "", "", NotFolder.Error()},
-		{"/a/b/f/..", "", "", NotFolder.Error()},
-		{"/a/b/f/x", "", "", NotFolder.Error()},
+		{"/a/b/f/", "", "", NotDirectory.Error()},
+		{"/a/b/f/.", "", "", NotDirectory.Error()},
+		{"/a/b/f/..", "", "", NotDirectory.Error()},
+		{"/a/b/f/x", "", "", NotDirectory.Error()},
 		{"/a/x", "/a/x", "/a/x", "none"},
 		{"/a/x/y/z", "/a/x/y/z", "/a/x/y/z", "none"},
 		{"/a/x/..", "", "", NoEntry.Error()},
@@ -84,8 +84,8 @@ func TestResolvePath(t *testing.T) {
 		{"/a/gone", "/a/gone", "/x/y", "none"},
 		{"/a/gone/z", "/a/gone/z", "/x/y/z", "none"},
 		{"/a/file", "/a/file", "/a/b/f", "file"},
-		{"/a/file/", "", "", NotFolder.Error()},
-		{"/a/slash", "", "", NotFolder.Error()},
+		{"/a/file/", "", "", NotDirectory.Error()},
+		{"/a/slash", "", "", NotDirectory.Error()},
 		{"/a/dot", "/a/dot", "/a", "dir"},
 		{"/a/dot/dot/b", "/a/dot/dot/b", "/a/b", "dir"},
 		{"/a/empty", "", "", NoEntry.Error()},
@@ -252,7 +252,7 @@ func TestHostPathsErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]error{
-		dir + "/none": NoEntry, file + "/x": NotFolder, dir + "/" + strings.Repeat("x", 256): NameTooLong,
+		dir + "/none": NoEntry, file + "/x": NotDirectory, dir + "/" + strings.Repeat("x", 256): NameTooLong,
 	} {
 		if _, err := (HostPaths{}).Lstat(path); err != want {
 			t.Errorf("%s: %v, want %v", path, err, want)

@@ -107,7 +107,7 @@ func (w *Watch) forbids(path string, k ActKind) bool {
 
 // inGit returns a path of the host relative to the innermost git directory that contains it.
 func (w *Watch) inGit(path string) (in string, ok bool) {
-	if in, ok = defaults.InGitFolder(path); ok {
+	if in, ok = defaults.InGitDir(path); ok {
 		return in, true
 	}
 	for _, git := range w.Git {

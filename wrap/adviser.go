@@ -181,7 +181,7 @@ func (a *Adviser) try(e edit, there string) *attempt {
 	p := &Plan{}
 	if !r.System || a.Resolved.System { // else Probe has not looked for the paths of @system
 		prog := &a.Request.Program
-		p, err = Build(&r, a.Host.opened(&r, append([]string{e.names, prog.Real, prog.Folder}, prog.Interpreters...)...), a.Request)
+		p, err = Build(&r, a.Host.opened(&r, append([]string{e.names, prog.Real, prog.Dir}, prog.Interpreters...)...), a.Request)
 	}
 	if err != nil {
 		a.tried[key] = nil
@@ -230,7 +230,7 @@ func (a *Adviser) onlyGit(dir string) (git string) {
 		if p.Path == dir || !under(p.Path, dir) {
 			continue
 		}
-		in, ok := defaults.InGitFolder(p.Path)
+		in, ok := defaults.InGitDir(p.Path)
 		at := strings.TrimSuffix(p.Path, "/"+in)
 		if !ok || git != "" && git != at {
 			return ""

@@ -134,7 +134,7 @@ func (p *Plan) ObservedFiles() (seen []string) {
 	if p.Filter.Looks {
 		seen = append(seen, "secrets")
 	}
-	if len(p.Watch.Folders) > 0 {
+	if len(p.Watch.MaskedDirs) > 0 {
 		seen = append(seen, "masked folders")
 	}
 	if len(p.Watch.Trees) > 0 {

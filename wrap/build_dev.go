@@ -35,19 +35,19 @@ func (b *draft) devices() []Found {
 		return b.h.Devices
 	}
 	list := append(slices.Clone(b.h.Devices), Found{Path: TerminalPath, Real: t, Kind: Device, Why: "the caller's terminal"})
-	if dir := parent(t); t != TerminalPath && (dir == "/dev" || dir == ptsFolder) {
+	if dir := parent(t); t != TerminalPath && (dir == "/dev" || dir == ptsDir) {
 		list = append(list, Found{Path: t, Real: t, Kind: Device, Why: "the same, by its own name"})
 	}
 	return list
 }
 
-const ptsFolder = "/dev/pts"
+const ptsDir = "/dev/pts"
 
 // dev fills the private /dev: the harmless devices, a devpts of its own, shm.
 func (b *layers) dev() {
 	for _, d := range b.host.devices {
-		if parent(d.path) != ptsFolder {
-			b.folder(parent(d.path), 0o755)
+		if parent(d.path) != ptsDir {
+			b.mkdir(parent(d.path), 0o755)
 			b.add(item{how: itemMade, path: d.path, perm: 0o666})
 			b.add(d)
 		}
@@ -59,16 +59,16 @@ func (b *layers) dev() {
 	for _, i := range b.host.memory {
 		b.add(i)
 	}
-	b.add(item{how: itemMade, path: ptsFolder, kind: Dir, perm: 0o755})
+	b.add(item{how: itemMade, path: ptsDir, kind: Dir, perm: 0o755})
 	// The only way to make a name in a devpts is to open a terminal, and terminals are numbered. So
 	// the terminals with numbers below the caller's are opened, too, and closed again.
 	n := 0
-	if number, is := strings.CutPrefix(b.h.Terminal, ptsFolder+"/"); is {
+	if number, is := strings.CutPrefix(b.h.Terminal, ptsDir+"/"); is {
 		if k, err := strconv.Atoi(number); err == nil && k >= 0 && k < b.mayHold()-b.held {
 			n = k + 1
 		}
 	}
-	b.add(item{how: itemDevpts, path: ptsFolder, slot: n})
+	b.add(item{how: itemDevpts, path: ptsDir, slot: n})
 	if n > 0 {
 		slot := 0
 		for _, d := range b.host.devices {

@@ -98,7 +98,7 @@ func (b *fieldLines) fields() {
 // job writes the Enforcement of the two directories of a job.
 func (b *fieldLines) job(files string) {
 	for _, f := range []spec.Field{FieldInput, FieldOutput} {
-		if b.jobFolder(f) == "" {
+		if b.jobDir(f) == "" {
 			continue
 		}
 		if b.plan.Base == BaseHost {

@@ -9,9 +9,9 @@ import (
 	"sbx/wrap/defaults"
 )
 
-// gitFolders returns the git directories of the writable trees, sorted. A linked worktree's common
+// gitDirs returns the git directories of the writable trees, sorted. A linked worktree's common
 // directory is listed by itself, because no part of a path in it need be called .git.
-func (b *guards) gitFolders() []string {
+func (b *guards) gitDirs() []string {
 	var list []string
 	for _, g := range b.h.allGit() {
 		if b.inTrees(g) {
@@ -23,7 +23,7 @@ func (b *guards) gitFolders() []string {
 }
 
 func (h *Host) allGit() []string {
-	all := slices.Clone(h.GitFolders)
+	all := slices.Clone(h.GitDirs)
 	for i := range h.Repositories {
 		all = append(all, h.Repositories[i].GitDir, h.Repositories[i].Common)
 	}

@@ -120,7 +120,7 @@ func (b *homeLayer) writeCopies() {
 	if len(b.copies) == 0 || b.home != homePrivate {
 		return
 	}
-	b.folder(b.h.HomeReal, 0o700)
+	b.mkdir(b.h.HomeReal, 0o700)
 	for _, c := range b.copies {
 		b.add(c)
 	}
@@ -135,7 +135,7 @@ func (b *homeLayer) placeHome() {
 	if home == "" || home == "/" || b.inView(home) || b.covered(home) {
 		return
 	}
-	b.folder(home, 0o755)
+	b.mkdir(home, 0o755)
 	b.add(item{how: itemOwned, path: home, source: partHome, perm: 0o700, field: FieldPrivate})
 	if home != b.h.Home && !b.inView(b.h.Home) {
 		b.symlink(b.h.Home, home)

@@ -188,7 +188,7 @@ func (b *rules) executeRules(r *landlock.Ruleset) {
 	for _, path := range b.plan.Programs.Files {
 		r.Rules = append(r.Rules, landlock.Rule{Path: path, Allow: landlock.Execute, File: true, Exact: true, Why: "commands.allow"})
 	}
-	for _, path := range b.plan.Programs.Folders {
+	for _, path := range b.plan.Programs.Dirs {
 		r.Rules = append(r.Rules, landlock.Rule{Path: path, Allow: landlock.Execute, Exact: true, Why: "commands.allow"})
 	}
 }

@@ -58,7 +58,7 @@ func (b *builder) mounts() {
 	b.guards.ownSources()
 	b.guards.ownRecord()
 	b.startDir()
-	b.ownFolders()
+	b.ownMasks()
 	b.mount()
 }
 

@@ -132,7 +132,7 @@ func (b *layers) scratch() {
 // the tmpfs's other parts.
 func (b *layers) placeParts() {
 	place := func(target, part string, perm uint32) {
-		b.folder(target, 0o755)
+		b.mkdir(target, 0o755)
 		b.add(item{how: itemOwned, path: target, source: part, perm: perm, field: FieldPrivate})
 	}
 	place("/dev", partDev, 0o755)
@@ -148,7 +148,7 @@ func (b *layers) placeParts() {
 		place("/work", partWork, 0o755)
 	}
 	if home := b.h.Home; home != "" && b.coveredStrictly(home) && !b.inWritable(home) {
-		b.folder(home, 0o700)
+		b.mkdir(home, 0o700)
 	}
 }
 
@@ -157,7 +157,7 @@ func (b *layers) placeParts() {
 // a capability, and kernel.core_pattern runs a program as root outside of every namespace
 // (proc(5)). A caller who is not uid 0 cannot write most of these files anyway.
 func (b *layers) proc() {
-	b.folder("/proc", 0o555)
+	b.mkdir("/proc", 0o555)
 	b.add(item{how: itemProc, path: "/proc", field: FieldProcesses})
 	if b.h.UID != 0 { // except those that everybody may write, like ns_last_pid
 		b.closePart("/proc/sys", true, FieldProcesses, "")

@@ -16,8 +16,8 @@ func (b *programs) program() {
 	var lacking []string
 	if !p.Mapped && !b.seen(p.Real) {
 		lacking = append(lacking, p.Real)
-	} else if !p.Mapped && p.Folder != "" && !b.seen(p.Folder) && !b.isLink(p.Folder) {
-		lacking = append(lacking, p.Folder)
+	} else if !p.Mapped && p.Dir != "" && !b.seen(p.Dir) && !b.isLink(p.Dir) {
+		lacking = append(lacking, p.Dir)
 	}
 	for _, i := range p.Interpreters {
 		if !b.seen(i) {

@@ -137,7 +137,7 @@ func (b *guards) watch() {
 		}
 	}
 	(&network{b.places}).sockets()
-	w.Git = b.gitFolders()
+	w.Git = b.gitDirs()
 	b.worktrees()
 	w.Allowed = slices.Concat(b.named, b.r.Globs)
 	for i := range b.h.Unmade {

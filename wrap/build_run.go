@@ -10,7 +10,7 @@ func (b *layers) placeRun() {
 		i.soft = true
 		b.place(i)
 	}
-	b.folder(parent(ParentPath), 0o755)
+	b.mkdir(parent(ParentPath), 0o755)
 	b.write(ParentPath, "", 0)
 	if policy := b.req.Agent.Policy; policy != "" {
 		b.write(PolicyPath, policy, 0)
@@ -21,7 +21,7 @@ func (b *layers) placeRun() {
 	b.placeBroker()
 	b.closePart(parent(ParentPath), false, "", "nobody may change what lies here")
 	b.add(item{how: itemMade, path: "/run/lock", kind: Dir, perm: 0o1777})
-	b.folder("/run/user", 0o755)
+	b.mkdir("/run/user", 0o755)
 	for _, uid := range b.h.Users {
 		b.add(item{how: itemMade, path: "/run/user/" + itoa(uid), kind: Dir, perm: 0o700})
 	}

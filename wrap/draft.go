@@ -94,8 +94,8 @@ func (b *draft) askedText(f spec.Field) string {
 	if f == "network" {
 		return b.r.Network.String()
 	}
-	if folder := b.jobFolder(f); folder != "" {
-		return folder
+	if dir := b.jobDir(f); dir != "" {
+		return dir
 	}
 	if f == "environment.set" {
 		return strings.Join(b.r.Spec.Names(f), ", ")
@@ -147,8 +147,8 @@ func (b *draft) fromOutside(f spec.Field) bool {
 	return strings.HasPrefix(at, ParentPath) || strings.HasPrefix(at, FreeParent)
 }
 
-// jobFolder returns the directory that --input or --output names; "" for none.
-func (b *draft) jobFolder(f spec.Field) string {
+// jobDir returns the directory that --input or --output names; "" for none.
+func (b *draft) jobDir(f spec.Field) string {
 	switch j := b.r.Job; {
 	case j != nil && f == FieldInput:
 		return j.Input.Abs

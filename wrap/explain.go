@@ -46,8 +46,8 @@ func (p *Plan) outside(inside string) string {
 	if g := p.View.At(inside); g.Source != "" {
 		return g.Source
 	}
-	for i := range p.Watch.Folders {
-		if f := &p.Watch.Folders[i]; f.Path != "" && f.Inside == inside {
+	for i := range p.Watch.MaskedDirs {
+		if f := &p.Watch.MaskedDirs[i]; f.Path != "" && f.Inside == inside {
 			return f.Path
 		}
 	}

@@ -201,7 +201,7 @@ type Host struct {
 	// future core.hooksPath. The command must not create them.
 	Unmade       []Protected
 	Repositories []Repository // those found at launch
-	GitFolders   []string     // every git directory that the search looked at, also those of submodules
+	GitDirs      []string     // every git directory that the search looked at, also those of submodules
 	Around       []string     // tops of repositories that contain a writable tree, the nearest first
 	Worktrees    []Worktree   // linked worktrees in the writable trees that look as git makes them
 	Left         []string     // protected names that exist but have no mount on them

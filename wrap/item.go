@@ -114,12 +114,13 @@ func (b *layers) make(i item) {
 	if i.path == "/" || b.there[i.path] || i.how == itemMade && b.view.At(i.path).Source != "" {
 		return
 	}
-	b.folder(parent(i.path), 0o755)
+	b.mkdir(parent(i.path), 0o755)
 	b.there[i.path] = true
 	b.add(i)
 }
 
-func (b *layers) folder(path string, perm uint32) {
+// mkdir makes a directory of the sandbox's own, and those that lead to it.
+func (b *layers) mkdir(path string, perm uint32) {
 	b.make(item{how: itemMade, path: path, kind: Dir, perm: perm})
 }
 

@@ -233,8 +233,8 @@ type Enforcement struct {
 	Reason string // why the field is not Enforced; may be empty
 }
 
-// Folder is a directory of the sandbox that an empty one masks.
-type Folder struct {
+// MaskedDir is a directory of the sandbox that an empty one masks.
+type MaskedDir struct {
 	Inside string     // its path inside
 	Path   string     // its path on the host
 	Own    int        // the number of the empty directory that masks it; several may share one
@@ -256,19 +256,19 @@ func (e *Enforcement) Weaken(s Status, reason string) {
 
 // Watch lists what the supervisor watches while the command runs.
 type Watch struct {
-	Protected []Protected // files and directories that the host may replace
-	Unmade    []string    // other paths that must not be created
-	Closed    []string    // directories that are read-only inside as a whole: other worktrees' git directories
-	Masked    []string    // files hidden by a mount that the host may replace
-	Folders   []Folder    // masked directories: a program that opens one gets an empty one
-	Trees     []string    // writable trees, swept for protected names at the end
-	Git       []string    // git directories in the trees, whose protected names are relative to them
-	Worktrees []Worktree  // worktrees that can be removed inside
-	Allowed   []string    // names and paths that the spec lets the command create
-	Views     []View      // where the trees show inside; the longest path counts
-	Sockets   []string    // pathname sockets of the host that the command may connect to, by their paths inside
-	Record    string      // the record's path if it is masked: it must exist before the launch
-	Renew     []Renewal   // mounts that are lost when the host replaces the path below them, in the order of the Mounts
+	Protected  []Protected // files and directories that the host may replace
+	Unmade     []string    // other paths that must not be created
+	Closed     []string    // directories that are read-only inside as a whole: other worktrees' git directories
+	Masked     []string    // files hidden by a mount that the host may replace
+	MaskedDirs []MaskedDir // masked directories: a program that opens one gets an empty one
+	Trees      []string    // writable trees, swept for protected names at the end
+	Git        []string    // git directories in the trees, whose protected names are relative to them
+	Worktrees  []Worktree  // worktrees that can be removed inside
+	Allowed    []string    // names and paths that the spec lets the command create
+	Views      []View      // where the trees show inside; the longest path counts
+	Sockets    []string    // pathname sockets of the host that the command may connect to, by their paths inside
+	Record     string      // the record's path if it is masked: it must exist before the launch
+	Renew      []Renewal   // mounts that are lost when the host replaces the path below them, in the order of the Mounts
 }
 
 // AgentHome says what a known agent may do in its home.

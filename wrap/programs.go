@@ -8,7 +8,7 @@ import "sbx/spec"
 type Programs struct {
 	Limited bool     // only Files, and what lies in Directories, may be executed
 	Files   []string // includes the loaders
-	Folders []string
+	Dirs    []string
 	Denied  []string // masked
 	// Loaders are denied, by the supervisor alone, when started as programs: the file that a loader
 	// would run is only read, not executed.
@@ -22,7 +22,7 @@ func (p *Programs) Any() bool { return p.Limited || len(p.Denied) > 0 }
 type Program struct {
 	Path         string   // absolute, as it will be executed
 	Real         string   // without links
-	Folder       string   // the directory of PATH that it was found in; "" if the command names its path
+	Dir          string   // the directory of PATH that it was found in; "" if the command names its path
 	Mapped       bool     // it lies in a mount of the spec, and Real in that mount's source
 	Interpreters []string // of a script's "#!" chain, without links
 

@@ -27,7 +27,7 @@ type masked struct {
 // Masks begins to watch for programs that open a masked directory. dir holds the empty
 // directories that are mounted over them. If the user's watches are used up the rest stays
 // unwatched: these notices protect nothing, they only explain.
-func (x *Watch) Masks(dir int, list []wrap.Folder) {
+func (x *Watch) Masks(dir int, list []wrap.MaskedDir) {
 	if x.fd < 0 || dir < 0 {
 		return
 	}

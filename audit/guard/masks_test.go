@@ -25,7 +25,7 @@ func TestOpenedMasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Close(dir)
-	x.Masks(dir, []wrap.Folder{{Inside: "/one", Own: 1}, {Inside: "/two", Own: 2}, {Inside: "/three", Own: 2}, {Inside: "/lost", Own: 3}})
+	x.Masks(dir, []wrap.MaskedDir{{Inside: "/one", Own: 1}, {Inside: "/two", Own: 2}, {Inside: "/three", Own: 2}, {Inside: "/lost", Own: 3}})
 	list := func(name string) func() error {
 		return func() error { _, err := os.ReadDir(empty + "/" + name); return err }
 	}

@@ -55,7 +55,7 @@ func TestSweepProperty(t *testing.T) {
 			goes := false
 			for top := rel; top != "."; top = filepath.Dir(top) {
 				_, old := before[top]
-				in, git := defaults.InGitFolder(top)
+				in, git := defaults.InGitDir(top)
 				link := git && after[top]&fs.ModeSymlink != 0
 				if !old && (match(top) || link) || link && came(top, in) {
 					goes = true

@@ -29,7 +29,7 @@ func (s *Sweep) Links(path string) bool {
 // launch did not find.
 func (s *Sweep) ofGit(path, rel string) (in string, ok bool) {
 	if in, ok = s.inGit(path); !ok {
-		in, ok = defaults.InGitFolder(rel)
+		in, ok = defaults.InGitDir(rel)
 	}
 	return in, ok
 }

@@ -92,7 +92,7 @@ func compared(v audit.View) []section {
 		{"refused to start", refusal(n.Get("error"))},
 		{"denied", denialRows(n)},
 		{"run", run},
-		{"requested", append(asked(n.Get("requested")), jobFolders(n.Get("resolved"))...)},
+		{"requested", append(asked(n.Get("requested")), jobDirs(n.Get("resolved"))...)},
 		{"enforced", append(enforcement(n, true), enforcement(n, false)...)},
 		{"connections", connections(n.Get("network"))},
 		{"protected files", protected(n)},

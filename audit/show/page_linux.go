@@ -50,7 +50,7 @@ func layOut(v audit.View) page {
 	p.add("not wholly enforced", enforcement(n, false))
 	p.add("warnings", warnings(n.Get("warnings")))
 	p.add("run", overview(v))
-	p.add("requested", append(asked(n.Get("requested")), jobFolders(n.Get("resolved"))...))
+	p.add("requested", append(asked(n.Get("requested")), jobDirs(n.Get("resolved"))...))
 	p.add("enforced", enforcement(n, true))
 	p.add("connections", connections(n.Get("network")))
 	p.add("protected files", protected(n))
@@ -173,8 +173,8 @@ func asked(n *spec.Node) []row {
 	return rows
 }
 
-// jobFolders returns the directories of --input and --output, which no document lists.
-func jobFolders(resolved *spec.Node) (rows []row) {
+// jobDirs returns the directories of --input and --output, which no document lists.
+func jobDirs(resolved *spec.Node) (rows []row) {
 	for _, key := range []string{"input", "output"} {
 		if m := resolved.Get(key); m != nil && m.Text != "" {
 			rows = append(rows, cells("--"+key, string(m.AppendJSON(nil, nil))))

@@ -32,12 +32,12 @@ func access(tid int, c seccomp.Call, at bool) (*registers, unix.Errno) {
 	if e := saved.get(tid); e != 0 {
 		return nil, e
 	}
-	folder, path := int64(unix.AT_FDCWD), c.Args[0]
+	dir, path := int64(unix.AT_FDCWD), c.Args[0]
 	if at {
-		folder, path = int64(int32(c.Args[0])), c.Args[1]
+		dir, path = int64(int32(c.Args[0])), c.Args[1]
 	}
 	r := *saved
-	r.arguments(uint64(folder), path, unix.X_OK)
+	r.arguments(uint64(dir), path, unix.X_OK)
 	return saved, r.put(tid, unix.SYS_FACCESSAT, -int64(unix.ENOSYS))
 }
 

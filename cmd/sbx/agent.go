@@ -132,7 +132,7 @@ func (x *execution) agentAsk() agent.Ask {
 		}
 		ask.Writes = append(ask.Writes, w.Abs)
 		if w.IsDir && w.InWrite() {
-			ask.Folders = append(ask.Folders, w.Abs)
+			ask.Dirs = append(ask.Dirs, w.Abs)
 		}
 	}
 	if x.agent.Agent == spec.Gemini && (ask.Allowed.Set || len(ask.Denied) > 0) {

@@ -90,7 +90,7 @@ func (c *documentSet) document(g given, cwd string) (s *spec.SandboxSpec, err er
 		c.readStdin = true
 		text, err = spec.ReadFD(c.std.in, "-")
 	default:
-		dir = folderOf(name, cwd)
+		dir = dirOf(name, cwd)
 		text, err = spec.Read(name)
 	}
 	if err == nil {
@@ -109,7 +109,7 @@ func (c *documentSet) inputs(cwd string) spec.Inputs {
 	in.Learn = c.learning
 	if c.startDir != "" { // a program names it
 		if own, err := sys.Getwd(); err == nil {
-			in.Folders = []string{own}
+			in.WrittenDirs = []string{own}
 		}
 	}
 	return in
@@ -192,7 +192,7 @@ func (c *documentSet) makeCaches(r *spec.Resolved) bool {
 	}
 	made := len(c.made)
 	for i := range r.Absent {
-		c.made = append(c.made, profile.MakeFolders(r.Absent[i].Real)...)
+		c.made = append(c.made, profile.MakeDirs(r.Absent[i].Real)...)
 	}
 	return len(c.made) > made
 }
@@ -221,7 +221,7 @@ func (c *typed) home() string {
 	return c.homeDir.Value
 }
 
-func folderOf(name, cwd string) string {
+func dirOf(name, cwd string) string {
 	if !strings.HasPrefix(name, "/") {
 		name = cwd + "/" + name
 	}

@@ -47,7 +47,7 @@ func (c *documentSet) files(cwd string) (docs []*spec.SandboxSpec, err error) {
 		}
 		c.warnings = append(c.warnings, a.Warnings...)
 		s := a.Spec()
-		s.Source.Dir = folderOf(c.value("agent"), cwd)
+		s.Source.Dir = dirOf(c.value("agent"), cwd)
 		docs = append(docs, s)
 	}
 	return docs, nil
@@ -67,7 +67,7 @@ func (c *documentSet) workshop(name, cwd string) (*spec.SandboxSpec, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Source.Dir = folderOf(name, cwd)
+	s.Source.Dir = dirOf(name, cwd)
 	c.warnings = append(c.warnings, warns...)
 	return s, nil
 }
@@ -83,7 +83,7 @@ func (c *documentSet) worker(name, cwd string, base *spec.SandboxSpec) (s, old *
 	if err != nil {
 		return nil, nil, err
 	}
-	w.Source.Dir = folderOf(name, cwd)
+	w.Source.Dir = dirOf(name, cwd)
 	c.warnings = append(c.warnings, w.Warnings...)
 	s = w.Spec()
 	s.Source.Dir = w.Source.Dir

@@ -26,7 +26,7 @@ func (x *execution) tellAgent() {
 		gets = append(gets, first)
 	}
 	gets = append(gets, x.Seen.Opened...)
-	gets = append(gets, x.ownFolders()...)
+	gets = append(gets, x.agentDirs()...)
 	if n := len(gets) - 1; n > 0 {
 		gets = []string{strings.Join(gets[:n], ", ") + " and " + gets[n]}
 	}
@@ -43,9 +43,9 @@ func (x *execution) tellAgent() {
 	}
 }
 
-// ownFolders returns the directories of the host in which the agent keeps its state: in
+// agentDirs returns the directories of the host in which the agent keeps its state: in
 // the home directory, or where its state was moved.
-func (x *execution) ownFolders() (all []string) {
+func (x *execution) agentDirs() (all []string) {
 	home := x.home() + "/"
 	for _, name := range x.prepared.Plan.Agent.Writes {
 		if rest, ok := strings.CutPrefix(name, home); ok {

@@ -35,17 +35,17 @@ func learnVerb() verb {
 
 // runLearn implements `sbx learn`.
 func runLearn(c *call) int {
-	folder := -1
+	dir := -1
 	if c.has("save") {
 		var err error
-		if folder, err = c.folderOfNew(c.value("save")); err == nil && isIn(folder, c.value("save")) {
+		if dir, err = c.openDirOf(c.value("save")); err == nil && isIn(dir, c.value("save")) {
 			err = alreadyThere(c.value("save"))
 		}
 		if err != nil {
 			c.std.problem(spec.AsProblems(err)[0])
 			return exitRefused
 		}
-		defer closeFolder(folder)
+		defer closeDir(dir)
 	} else {
 		out, err := apartFromStderr(c.std)
 		if err != nil {
@@ -66,15 +66,15 @@ func runLearn(c *call) int {
 			c.std.problem(spec.AsProblems(err)[0])
 			return
 		}
-		c.deliver(folder, learnedText(x, argv, ended, &found, secrets))
+		c.deliver(dir, learnedText(x, argv, ended, &found, secrets))
 	})
 }
 
 // deliver prints the spec, or writes it to a new file in a directory if folder is one.
-func (c *call) deliver(folder int, text string) {
-	if folder >= 0 {
+func (c *call) deliver(dir int, text string) {
+	if dir >= 0 {
 		name := c.value("save")
-		err := writeNew(folder, name, []byte(strings.TrimSuffix(text, "\n")))
+		err := writeNew(dir, name, []byte(strings.TrimSuffix(text, "\n")))
 		if err == nil {
 			c.std.say(spec.Name(name) + " is the spec: sbx exec --spec " + spec.Word(name) + " -- …")
 			return

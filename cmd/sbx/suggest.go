@@ -55,12 +55,12 @@ func runSpec(c *call) int {
 // suggest reads a run's record, and finds the spec that the run would have needed. named
 // names that run for later: by its id or, since a file may contain any id, by its file.
 func (c *call) suggest(name string) (found run.Suggestion, named string, err error) {
-	var folder int
+	var dir int
 	if c.has("write") {
-		if folder, err = c.folderOfNew(c.value("write")); err != nil {
+		if dir, err = c.openDirOf(c.value("write")); err != nil {
 			return found, "", err
 		}
-		defer closeFolder(folder)
+		defer closeDir(dir)
 	}
 	_, view, at, err := audit.Load(audit.StateDir(c.environ, c.home()), name)
 	if err != nil {
@@ -75,7 +75,7 @@ func (c *call) suggest(name string) (found run.Suggestion, named string, err err
 		c.std.say("hint: of several specs the last was changed, " + spec.Name(r.asked.Sources[last]) + "; those before it bound it")
 	}
 	if err == nil && c.has("write") {
-		err = writeNew(folder, c.value("write"), found.Document.AppendIndented(nil))
+		err = writeNew(dir, c.value("write"), found.Document.AppendIndented(nil))
 	}
 	if at != name {
 		name = r.asked.ID
@@ -111,7 +111,7 @@ func (c *call) recorded(view audit.View, at string) (*recorded, error) {
 		if err != nil {
 			return nil, err
 		}
-		d.Source.Dir = folderOf(d.Source.Name, asked.Cwd)
+		d.Source.Dir = dirOf(d.Source.Name, asked.Cwd)
 		r.documents = append(r.documents, d)
 	}
 	return r, nil

@@ -13,16 +13,16 @@ import (
 )
 
 // enter changes the current directory.
-func enter(folder string) error {
-	if err := unix.Chdir(folder); err != nil {
-		return &spec.Problem{On: folder, Do: "go where the command ran", Why: err.Error()}
+func enter(dir string) error {
+	if err := unix.Chdir(dir); err != nil {
+		return &spec.Problem{On: dir, Do: "go where the command ran", Why: err.Error()}
 	}
 	return nil
 }
 
-// folderOfNew opens the directory of a file that is to be created. It refuses a path with
+// openDirOf opens the directory of a file that is to be created. It refuses a path with
 // a link that an earlier command may have left.
-func (c *documentSet) folderOfNew(name string) (fd int, err error) {
+func (c *documentSet) openDirOf(name string) (fd int, err error) {
 	cwd, err := c.startsIn()
 	if err != nil {
 		return -1, err
@@ -31,8 +31,8 @@ func (c *documentSet) folderOfNew(name string) (fd int, err error) {
 	if err != nil {
 		return -1, err
 	}
-	folder := name[:strings.LastIndexByte(name, '/')+1]
-	p, refusal := run.Follow(folder, c.inputs(cwd), []*spec.SandboxSpec{document})
+	dir := name[:strings.LastIndexByte(name, '/')+1]
+	p, refusal := run.Follow(dir, c.inputs(cwd), []*spec.SandboxSpec{document})
 	if refusal == nil && !p.Exists {
 		refusal = &spec.Problem{Why: "its directory is not there", Help: "make the directory first"}
 	}
@@ -46,11 +46,11 @@ func (c *documentSet) folderOfNew(name string) (fd int, err error) {
 	return -1, refusal
 }
 
-func closeFolder(fd int) { _ = unix.Close(fd) }
+func closeDir(fd int) { _ = unix.Close(fd) }
 
 // writeNew writes a file that must not exist yet.
-func writeNew(folder int, name string, text []byte) error {
-	fd, err := unix.Openat(folder, path.Base(name), unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o666)
+func writeNew(dir int, name string, text []byte) error {
+	fd, err := unix.Openat(dir, path.Base(name), unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o666)
 	if err == nil {
 		if sys.WriteAll(fd, append(text, '\n')) != nil {
 			err = unix.EIO
@@ -71,6 +71,6 @@ func alreadyThere(name string) error {
 }
 
 // isIn reports whether a name exists in a directory.
-func isIn(folder int, name string) bool {
-	return unix.Faccessat(folder, path.Base(name), unix.F_OK, unix.AT_SYMLINK_NOFOLLOW) == nil
+func isIn(dir int, name string) bool {
+	return unix.Faccessat(dir, path.Base(name), unix.F_OK, unix.AT_SYMLINK_NOFOLLOW) == nil
 }

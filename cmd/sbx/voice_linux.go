@@ -124,7 +124,7 @@ func (s *streams) finish() {
 	v.begin(s.err)
 	v.mu.Unlock()
 	if v.isBusy() {
-		launch.GoOn(s.err)
+		launch.ResumeOutput(s.err)
 	}
 	for v.isBusy() {
 		v.isSaid()

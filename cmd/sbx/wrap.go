@@ -221,7 +221,7 @@ func (w *wrapping) ask(inv *outer.Invocation) (outer.Ask, []outer.Lack, error) {
 			return outer.Ask{}, nil, err
 		}
 	}
-	if err := w.checkFolders(inv.Mounts, spec.HostPaths{}); err != nil {
+	if err := w.checkDirs(inv.Mounts, spec.HostPaths{}); err != nil {
 		return outer.Ask{}, nil, err
 	}
 	r, left, err := w.resolveFor(inv, cwd)

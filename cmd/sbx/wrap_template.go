@@ -12,7 +12,7 @@ func (c *call) wrapTemplate() int {
 	if err != nil {
 		return c.answerProblem(outer.Unread(err), exitUsage)
 	}
-	inv, err := outer.DecodeFolders("stdin", text)
+	inv, err := outer.DecodeDirs("stdin", text)
 	if err != nil {
 		return c.answerProblem(err, exitUsage)
 	}

@@ -27,7 +27,7 @@ func BaseCommit(dir string, self int, owner dispatch.Owners) string {
 			if uid != self && uid != 0 && uid != of {
 				return "" // others may write to a directory above, such as /tmp
 			}
-			return headOf(gitFolder(dot))
+			return headOf(gitDirOf(dot))
 		}
 		if dir == filepath.Dir(dir) {
 			return ""
@@ -36,8 +36,8 @@ func BaseCommit(dir string, self int, owner dispatch.Owners) string {
 	}
 }
 
-// gitFolder returns the path of a .git directory, or the directory that a .git file names.
-func gitFolder(dot string) string {
+// gitDirOf returns the path of a .git directory, or the directory that a .git file names.
+func gitDirOf(dot string) string {
 	if info, err := os.Stat(dot); err == nil && info.IsDir() {
 		return dot
 	}

@@ -77,7 +77,7 @@ func disk(w *World, dir string) int {
 	j, row := job(":")
 	_, err = w.Spawn(j, row)
 	check("a spawn on a full disk", err != nil && strings.Contains(err.Error(), "disk is full"), err)
-	left, _ := os.ReadDir(w.folders(at.Path))
+	left, _ := os.ReadDir(w.dirs(at.Path))
 	check("directories after a spawn that failed", len(left) == 0, left)
 	os.Remove(filler)
 	rows, err := l.List(dispatch.Filter{})

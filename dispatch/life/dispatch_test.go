@@ -112,7 +112,7 @@ func TestStopAndWait(t *testing.T) {
 	l := s.ledger()
 	meek, stubborn, late := s.spawn(s.job("sleep", "60")), s.spawn(s.job("sh", "-c", "trap '' TERM; while :; do sleep 1; done")), s.spawn(s.job("sleep", "60"))
 	for _, id := range []string{meek, stubborn} {
-		within(t, "it runs", func() bool { _, v, ok := s.world.folderOf(l.Path(), id).recordNow(); return ok && v.State == "running" })
+		within(t, "it runs", func() bool { _, v, ok := s.world.dirOf(l.Path(), id).recordNow(); return ok && v.State == "running" })
 	}
 	time.Sleep(200 * time.Millisecond) // the shell has set its trap
 	d, err := s.world.Stop(l, meek, dispatch.Cancelled)
@@ -158,7 +158,7 @@ func TestRetry(t *testing.T) {
 		t.Error("it was started twice")
 	}
 	d := s.ended(l, again.ID)
-	out, _ := os.ReadFile(s.world.folderOf(l.Path(), again.ID).path(outputFile))
+	out, _ := os.ReadFile(s.world.dirOf(l.Path(), again.ID).path(outputFile))
 	if d.Status != dispatch.Completed || string(out) != "words" || d.OutputFile.Value != next.Output {
 		t.Errorf("%+v, output %q", d, out)
 	}
@@ -179,7 +179,7 @@ func TestRetry(t *testing.T) {
 	ids, _, err := l.Prune(time.Now().Add(time.Hour))
 	must(t, err)
 	must(t, s.world.Clear(l, ids))
-	if left, _ := os.ReadDir(s.world.folders(l.Path())); len(ids) != 3 || len(left) != 0 {
+	if left, _ := os.ReadDir(s.world.dirs(l.Path())); len(ids) != 3 || len(left) != 0 {
 		t.Errorf("pruned %v, left %v", ids, left)
 	}
 }
@@ -217,7 +217,7 @@ func TestManyAtOnce(t *testing.T) {
 			t.Errorf("%d: %+v", i, d)
 		}
 	}
-	if files, _ := filepath.Glob(filepath.Join(s.world.folders(l.Path()), "*", errorsFile)); len(files) != many {
+	if files, _ := filepath.Glob(filepath.Join(s.world.dirs(l.Path()), "*", errorsFile)); len(files) != many {
 		t.Errorf("%d directories", len(files))
 	}
 }

@@ -89,8 +89,8 @@ func withMember(text, member string) string {
 // keptLedger says how the ledger must be kept from a command that could change it.
 type keptLedger struct {
 	files  []string       // the files to hide
-	folder string         // the directory that contains them
-	at     []string       // the paths at which the command sees folder; to be read-only
+	dir    string         // the directory that contains them
+	at     []string       // the paths at which the command sees dir; to be read-only
 	mounts []spec.MountAt // the spec's own mounts, which a narrowing document must repeat
 }
 
@@ -111,7 +111,7 @@ func narrowing(s *spec.SandboxSpec, timeout time.Duration, ledger keptLedger) st
 	var mounts []spec.Mount
 	for _, at := range ledger.at {
 		if !slices.ContainsFunc(s.Filesystem.Value.Mounts.Value, func(m spec.Mount) bool { return m.Target == at }) {
-			mounts = append(mounts, spec.Mount{Label: "ledger", Source: ledger.folder, Target: at, Mode: spec.MountRO})
+			mounts = append(mounts, spec.Mount{Label: "ledger", Source: ledger.dir, Target: at, Mode: spec.MountRO})
 		}
 	}
 	if mounts != nil {

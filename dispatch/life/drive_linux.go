@@ -173,11 +173,11 @@ func (w *World) take(l *dispatch.Ledger, at dispatch.Place, d Driver, row dispat
 		return nil, problem("the state directory", "find it", "there is no home directory, and XDG_STATE_HOME is not set to an absolute path", "set HOME")
 	}
 	w.step("driver: row found")
-	f := w.folderOf(l.Path(), row.ID)
+	f := w.dirOf(l.Path(), row.ID)
 	if err := f.makeWith(j, audit.Self()); isThere(err) {
 		return nil, problem(row.ID, "run the dispatch", "it was run already, or runs now", "look at it: sbx dispatch poll "+row.ID)
 	} else if err != nil {
-		return nil, problem(string(f), "make the dispatch's directory", plain(err), "make room, or set XDG_STATE_HOME to a directory that can be written")
+		return nil, problem(string(f), "make the dispatch's directory", dispatch.WithoutPath(err), "make room, or set XDG_STATE_HOME to a directory that can be written")
 	}
 	w.step("driver: directory made")
 	if l.Own() {

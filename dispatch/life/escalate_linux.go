@@ -22,7 +22,7 @@ func (w *World) Escalate(l *dispatch.Ledger, at dispatch.Place, id string, e Esc
 	if err != nil {
 		return Again{}, nil, err
 	}
-	first := w.folderOf(l.Path(), id).readJob()
+	first := w.dirOf(l.Path(), id).readJob()
 	cannot := func(why, help string) error { return problem(id, "escalate the dispatch", why, help) }
 	judged := d.Status == dispatch.Completed && (e.Mode == "verdict-fail" || e.Mode == "criteria-fail")
 	switch {
@@ -91,7 +91,7 @@ func (w *World) writePrompt(j *Job, chain []dispatch.Dispatch, next *dispatch.Di
 
 // writeReport writes the report about all attempts to a file in the project.
 func (w *World) writeReport(j *Job, chain []dispatch.Dispatch, e Escalation) (string, error) {
-	path := filepath.Join(chain[0].ProjectDir, "escalation-chain-"+folderName(chain[0].ID)+".md")
+	path := filepath.Join(chain[0].ProjectDir, "escalation-chain-"+dirName(chain[0].ID)+".md")
 	return path, w.writeBeside(j, path, []byte(report(chain, e)), 0o666)
 }
 
@@ -116,7 +116,7 @@ func (w *World) writeBeside(j *Job, path string, b []byte, mode os.FileMode) err
 	}
 	if err != nil {
 		_ = os.Remove(path)
-		return problem(path, "write it", plain(err), "make room there")
+		return problem(path, "write it", dispatch.WithoutPath(err), "make room there")
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func (s *scene) failed(l *dispatch.Ledger, id, agent, parent string, retries int
 	row.ID, row.Status, row.PromptFile, row.VerdictFile = id, dispatch.Failed, spec.Some(j.Prompt), j.VerdictFile()
 	row.ParentDispatchID, row.RetryCount, row.ErrorMessage = spec.Some(parent), spec.Some(retries), spec.Some("it was "+id)
 	must(s.t, l.Insert(&row))
-	f := s.world.folderOf(l.Path(), id)
+	f := s.world.dirOf(l.Path(), id)
 	must(s.t, f.make())
 	must(s.t, f.writeJSON(jobFile, &j))
 	return row
@@ -94,7 +94,7 @@ func TestEscalate(t *testing.T) {
 		if err := l.End(next.ID, dispatch.End{Status: dispatch.TimedOut, Effective: spec.Some("{}")}); err != nil {
 			t.Fatal(err)
 		}
-		f := s.world.folderOf(l.Path(), next.ID)
+		f := s.world.dirOf(l.Path(), next.ID)
 		must(t, f.make())
 		must(t, f.writeJSON(jobFile, j))
 		d = next
@@ -145,7 +145,7 @@ func TestEscalateRefuses(t *testing.T) {
 	row := s.row(j)
 	row.ID, row.Status, row.PromptFile = j.ID, dispatch.Failed, spec.Some(prompt)
 	must(t, l.Insert(&row))
-	f := s.world.folderOf(l.Path(), j.ID)
+	f := s.world.dirOf(l.Path(), j.ID)
 	must(t, f.make())
 	must(t, f.writeJSON(jobFile, &j))
 	refused("a command", j.ID, "not known here", Escalation{})

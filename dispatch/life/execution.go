@@ -21,7 +21,7 @@ const progressFD = "3"
 
 // surroundings is what an execution depends on besides its job.
 type surroundings struct {
-	folder folder
+	dir    jobDir
 	prompt string                      // the prompt's text
 	root   bool                        // the caller is root
 	real   func(program string) string // returns the executable file of a program's name
@@ -40,12 +40,12 @@ func (j *Job) execution(at surroundings) (*execution, error) {
 		return nil, err
 	}
 	x := &execution{text: text, input: input, agent: watched(s, argv, at.real)}
-	x.args = []string{"exec", "--effective", at.folder.path(recordFile), "--progress", progressFD}
+	x.args = []string{"exec", "--effective", at.dir.path(recordFile), "--progress", progressFD}
 	switch {
 	case input == "":
 		x.args = append(x.args, "--spec", "-")
 	case standsAlone(s):
-		x.args = append(x.args, "--spec", at.folder.path(specFile))
+		x.args = append(x.args, "--spec", at.dir.path(specFile))
 	case len(text) <= maxWord:
 		x.args = append(x.args, "--spec-json", text)
 	default:

@@ -106,7 +106,7 @@ func (k *keeper) stop() dispatch.Status {
 }
 
 // stop returns the status in stopFile, "" without a valid one.
-func (f folder) stop() dispatch.Status {
+func (f jobDir) stop() dispatch.Status {
 	switch s := dispatch.Status(f.read(stopFile)); s {
 	case dispatch.Cancelled, dispatch.TimedOut:
 		return s

@@ -20,7 +20,7 @@ import (
 // keeper supervises one dispatch from the start of its command to the end of its row.
 type keeper struct {
 	*World
-	f       folder
+	f       jobDir
 	j       *Job
 	started time.Time
 	x       *execution
@@ -60,10 +60,10 @@ const (
 	retryFor  = 30 * time.Second // to write the end of the row
 )
 
-// Keep runs the job of a folder as its keeper. It starts nothing before the spawning
+// Keep runs the job in a directory as its keeper. It starts nothing before the spawning
 // process writes "go" to stdin, and never if that process ends first.
 func (w *World) Keep(path string, stdin io.Reader) int {
-	f := folder(path)
+	f := jobDir(path)
 	word, _ := bufio.NewReader(stdin).ReadString('\n')
 	j := f.readJob()
 	if j == nil {
@@ -104,7 +104,7 @@ func (k *keeper) start() error {
 		return err
 	}
 	if err := k.f.write(specFile, []byte(k.x.text)); err != nil {
-		return problem(string(k.f), "keep the spec", plain(err), "make room in the state directory")
+		return problem(string(k.f), "keep the spec", dispatch.WithoutPath(err), "make room in the state directory")
 	}
 	if k.target, err = k.openTarget(k.j, k.j.Output); err != nil {
 		return err
@@ -131,7 +131,7 @@ func (k *keeper) start() error {
 	}
 	if err != nil {
 		_ = read.Close()
-		return problem(k.Sbx, "start it", plain(err), "install sbx next to sbx-dispatch, or in PATH")
+		return problem(k.Sbx, "start it", dispatch.WithoutPath(err), "install sbx next to sbx-dispatch, or in PATH")
 	}
 	k.used, k.done = make(chan dispatch.Counts, 1), make(chan error, 1)
 	go readUsed(read, k.used)
@@ -146,7 +146,7 @@ func (k *keeper) streams() error {
 	if k.x.input != "" {
 		stdin, err = k.openPrompt(k.j, k.x.input)
 	} else if stdin, err = os.Open(k.f.path(specFile)); err != nil {
-		err = problem(string(k.f), "read the spec", plain(err), "")
+		err = problem(string(k.f), "read the spec", dispatch.WithoutPath(err), "")
 	}
 	if err != nil {
 		return err
@@ -223,7 +223,7 @@ func readUsed(from *os.File, to chan dispatch.Counts) {
 }
 
 // record returns the present text of the record.
-func (f folder) record() ([]byte, error) {
+func (f jobDir) record() ([]byte, error) {
 	if b := f.read(recordFile); b != nil {
 		return b, nil
 	}
@@ -231,7 +231,7 @@ func (f folder) record() ([]byte, error) {
 }
 
 // recordNow returns the present record; ok is false if there is none.
-func (f folder) recordNow() (b []byte, v audit.View, ok bool) {
+func (f jobDir) recordNow() (b []byte, v audit.View, ok bool) {
 	b = f.read(recordFile)
 	v, err := audit.Parse(b)
 	return b, v, err == nil

@@ -157,7 +157,7 @@ func (s *scene) kill(who string, pid int) {
 		if err != nil || len(files) != 1 {
 			s.t.Fatalf("%v, %v", files, err)
 		}
-		p, noted := folder(files[0]).process()
+		p, noted := jobDir(files[0]).process()
 		if !noted {
 			s.t.Fatal("no keeper is noted")
 		}
@@ -218,7 +218,7 @@ func TestExecIsKilled(t *testing.T) {
 	s := newScene(t)
 	l := s.ledger()
 	id := s.spawn(s.job(s.task()...))
-	f := s.world.folderOf(l.Path(), id)
+	f := s.world.dirOf(l.Path(), id)
 	within(t, "the command has begun", func() bool { return s.has("begun") })
 	_, v, ok := f.recordNow()
 	if !ok {

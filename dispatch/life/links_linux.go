@@ -16,7 +16,7 @@ import (
 // command may have planted: in the directories that the job starts in, was spawned from or
 // may write. The caller sets Problem.On and Problem.Do.
 func (w *World) Follow(j *Job, path string) (spec.Path, *spec.Problem) {
-	in := spec.Inputs{Home: w.Home, Cwd: j.Project, Paths: spec.HostPaths{}, Lists: defaults.Lists(), Folders: []string{j.Cwd}}
+	in := spec.Inputs{Home: w.Home, Cwd: j.Project, Paths: spec.HostPaths{}, Lists: defaults.Lists(), WrittenDirs: []string{j.Cwd}}
 	var docs []*spec.SandboxSpec
 	if _, s, err := j.document(); err == nil {
 		docs = append(docs, s)

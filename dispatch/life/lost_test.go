@@ -37,7 +37,7 @@ func TestKeepersOutOfSight(t *testing.T) {
 			s := newScene(t)
 			l := s.ledger()
 			must(t, l.Insert(&dispatch.Dispatch{ID: "one", Status: dispatch.Running, PID: spec.Some(int64(c.keeper.PID)), SandboxSpec: spec.Some("{}")}))
-			f := s.world.folderOf(l.Path(), "one")
+			f := s.world.dirOf(l.Path(), "one")
 			j := s.job("true")
 			j.HasSpec, j.Spec = true, "{}"
 			must(t, f.makeWith(&j, c.keeper))
@@ -64,7 +64,7 @@ func TestKeepersOutOfSight(t *testing.T) {
 
 // Of two who would run a dispatch the directory lets one.
 func TestOneFolder(t *testing.T) {
-	f := folder(t.TempDir() + "/ledger/id")
+	f := jobDir(t.TempDir() + "/ledger/id")
 	must(t, f.makeWith(&Job{ID: "a"}, audit.Self()))
 	if err := f.makeWith(&Job{ID: "b"}, audit.Self()); !isThere(err) {
 		t.Errorf("made twice: %v", err)
@@ -93,7 +93,7 @@ func TestFolderIsRemoved(t *testing.T) {
 	j.Output = s.dir + "/out"
 	id := s.spawn(j)
 	within(t, "the command has begun", func() bool { return s.has("begun") })
-	must(t, os.RemoveAll(string(s.world.folderOf(l.Path(), id))))
+	must(t, os.RemoveAll(string(s.world.dirOf(l.Path(), id))))
 	var d dispatch.Dispatch
 	within(t, "the row has ended", func() (is bool) {
 		var err error

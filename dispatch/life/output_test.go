@@ -36,7 +36,7 @@ func TestOutputIsLookedAtFirst(t *testing.T) {
 		}
 	}
 	rows, err := l.List(dispatch.Filter{})
-	if left, _ := os.ReadDir(s.world.folders(l.Path())); err != nil || len(rows) != 0 || len(left) != 0 || s.has("begun") {
+	if left, _ := os.ReadDir(s.world.dirs(l.Path())); err != nil || len(rows) != 0 || len(left) != 0 || s.has("begun") {
 		t.Errorf("%v, %v, %v", rows, left, err)
 	}
 }

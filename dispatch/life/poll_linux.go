@@ -34,7 +34,7 @@ func (w *World) Poll(l *dispatch.Ledger, id string) (dispatch.Dispatch, error) {
 // endOf returns how a dispatch has ended; ok is false if it runs, if that is unknown, or if
 // another program must end it.
 func (w *World) endOf(l *dispatch.Ledger, d *dispatch.Dispatch) (dispatch.End, bool) {
-	f := w.folderOf(l.Path(), d.ID)
+	f := w.dirOf(l.Path(), d.ID)
 	who, noted := f.process()
 	switch {
 	case noted && !who.Gone():
@@ -103,7 +103,7 @@ func (w *World) Stop(l *dispatch.Ledger, id string, as dispatch.Status) (dispatc
 	if err != nil || d.Status.Ended() {
 		return d, err
 	}
-	f := w.folderOf(l.Path(), id)
+	f := w.dirOf(l.Path(), id)
 	who, noted := f.process()
 	if !noted {
 		if d.PID.Set || d.Status != dispatch.Spawned {
@@ -117,7 +117,7 @@ func (w *World) Stop(l *dispatch.Ledger, id string, as dispatch.Status) (dispatc
 		return l.Get(id)
 	}
 	if err := f.write(stopFile, []byte(as)); err != nil {
-		return d, problem(string(f), "note why it is stopped", plain(err), "")
+		return d, problem(string(f), "note why it is stopped", dispatch.WithoutPath(err), "")
 	}
 	if err := signalUntilGone(who); err != nil {
 		return d, problem(id, "stop the dispatch", err.Error(), "")

@@ -52,10 +52,10 @@ func TestBeside(t *testing.T) {
 		{time.Minute, keptLedger{}, ""},
 		{1500 * time.Millisecond, keptLedger{}, `{"limits":{"timeout":"1500ms"}}`},
 		{0, keptLedger{files: []string{"/p/l.db"}}, `{"filesystem":{"hide":["/p/l.db"]}}`},
-		{0, keptLedger{files: []string{"/p/a/l.db"}, folder: "/p/a", at: []string{"/p/a"}},
+		{0, keptLedger{files: []string{"/p/a/l.db"}, dir: "/p/a", at: []string{"/p/a"}},
 			`{"filesystem":{"hide":["/p/a/l.db"],"mounts":[{"label":"ledger","source":"/p/a","target":"/p/a","mode":"ro"}]}}`},
-		{0, keptLedger{folder: "/taken", at: []string{"/taken"}}, ""},
-		{0, keptLedger{folder: "/q/a", at: []string{"/q/a", "/mnt/a"}, mounts: []spec.MountAt{
+		{0, keptLedger{dir: "/taken", at: []string{"/taken"}}, ""},
+		{0, keptLedger{dir: "/q/a", at: []string{"/q/a", "/mnt/a"}, mounts: []spec.MountAt{
 			{Mount: spec.Mount{Label: "q", Mode: spec.MountRW}, Source: spec.Path{Real: "/q"}, Target: "/mnt"},
 			{Mount: spec.Mount{Label: "t", Mode: spec.MountTmpfs}, Target: "/t"}}},
 			`{"filesystem":{"mounts":[{"label":"ledger","source":"/q/a","target":"/q/a","mode":"ro"},{"label":"ledger","source":"/q/a","target":"/mnt/a","mode":"ro"},` +
@@ -76,7 +76,7 @@ func TestBeside(t *testing.T) {
 // What an agent is run with: by which the prompt reaches it, and what is best
 // effort.
 func TestExecution(t *testing.T) {
-	at := surroundings{folder: "/f", real: func(string) string { return "" }, prompt: "-do it"}
+	at := surroundings{dir: "/f", real: func(string) string { return "" }, prompt: "-do it"}
 	long := strings.Repeat("x", maxWord+1)
 	for _, c := range []struct {
 		name   string
@@ -232,29 +232,29 @@ no event
 // An id of a foreign ledger names a directory in its place, whatever it is.
 func TestFolderNames(t *testing.T) {
 	w := &World{StateDir: "/s"}
-	seen := map[folder]bool{}
+	seen := map[jobDir]bool{}
 	for _, id := range []string{"abc123de", "../../x", "", ".", "..", "a/b", strings.Repeat("a", 65), "x\x00", "ABC", "abc123de ", "\n"} {
-		f := w.folderOf("/l.db", id)
-		if filepath.Dir(string(f)) != w.folders("/l.db") || seen[f] || strings.ContainsAny(filepath.Base(string(f)), ". \x00\n") {
+		f := w.dirOf("/l.db", id)
+		if filepath.Dir(string(f)) != w.dirs("/l.db") || seen[f] || strings.ContainsAny(filepath.Base(string(f)), ". \x00\n") {
 			t.Errorf("%q: %s", id, f)
 		}
 		seen[f] = true
 	}
-	if w.folderOf("/a.db", "abc") == w.folderOf("/b.db", "abc") {
+	if w.dirOf("/a.db", "abc") == w.dirOf("/b.db", "abc") {
 		t.Error("two ledgers share a directory")
 	}
 	// One ledger has one, by whichever of its names, and before it is there.
 	dir := t.TempDir()
 	must(t, os.Symlink(dir, filepath.Join(dir, "link")))
 	for _, name := range []string{"l.db", "none/below/l.db"} {
-		if w.folders(filepath.Join(dir, name)) != w.folders(filepath.Join(dir, "link", "link", name)) {
+		if w.dirs(filepath.Join(dir, name)) != w.dirs(filepath.Join(dir, "link", "link", name)) {
 			t.Errorf("%s has two directories", name)
 		}
 	}
-	before := w.folders(filepath.Join(dir, "link", "l.db"))
+	before := w.dirs(filepath.Join(dir, "link", "l.db"))
 	must(t, os.WriteFile(filepath.Join(dir, "l.db"), nil, 0o600))
 	must(t, os.Symlink("l.db", filepath.Join(dir, "other.db")))
-	if now := w.folders(filepath.Join(dir, "other.db")); now != before || now != w.folders(filepath.Join(dir, "l.db")) {
+	if now := w.dirs(filepath.Join(dir, "other.db")); now != before || now != w.dirs(filepath.Join(dir, "l.db")) {
 		t.Error("a file has several directories")
 	}
 }

@@ -92,7 +92,7 @@ func (w *World) substitute(j *Job, at time.Time, why *spec.Problem) []byte {
 		}
 	}
 	if why != nil {
-		r.Error, r.EndedAt = audit.Refused(why), at
+		r.Error, r.EndedAt = audit.RefusalOf(why), at
 	}
 	return r.AppendJSON(nil)
 }

@@ -105,12 +105,12 @@ func backoff(retries int64) time.Duration {
 // isKnown reports whether the command of a dispatch is known. That of an agent, which has
 // a verdict file, follows from its row; any other is only in the dispatch's directory.
 func (w *World) isKnown(l *dispatch.Ledger, d *dispatch.Dispatch) bool {
-	return d.VerdictFile.Set || w.folderOf(l.Path(), d.ID).readJob() != nil
+	return d.VerdictFile.Set || w.dirOf(l.Path(), d.ID).readJob() != nil
 }
 
 // jobOf returns the job of a dispatch, from its row if it was not started by sbx.
 func (w *World) jobOf(l *dispatch.Ledger, d *dispatch.Dispatch) *Job {
-	if j := w.folderOf(l.Path(), d.ID).readJob(); j != nil {
+	if j := w.dirOf(l.Path(), d.ID).readJob(); j != nil {
 		return j
 	}
 	return &Job{Project: d.ProjectDir, Agent: d.AgentType, Name: d.Name.Value, Model: d.Model.Value, Prompt: d.PromptFile.Value,
@@ -127,7 +127,7 @@ func (w *World) retryJob(at dispatch.Place, l *dispatch.Ledger, d, next *dispatc
 		return nil
 	}
 	j.Ledger, j.ID, j.Driver, j.LeaveStatus = at, next.ID, false, false
-	j.Output = w.folderOf(l.Path(), next.ID).path(outputFile)
+	j.Output = w.dirOf(l.Path(), next.ID).path(outputFile)
 	return j
 }
 
@@ -135,8 +135,8 @@ func (w *World) retryJob(at dispatch.Place, l *dispatch.Ledger, d, next *dispatc
 // before they added a row.
 func (w *World) Clear(l *dispatch.Ledger, ids []string) error {
 	for _, id := range ids {
-		if err := os.RemoveAll(string(w.folderOf(l.Path(), id))); err != nil {
-			return problem(string(w.folderOf(l.Path(), id)), "remove the dispatch's directory", plain(err), "")
+		if err := os.RemoveAll(string(w.dirOf(l.Path(), id))); err != nil {
+			return problem(string(w.dirOf(l.Path(), id)), "remove the dispatch's directory", dispatch.WithoutPath(err), "")
 		}
 	}
 	rows, err := l.List(dispatch.Filter{})
@@ -145,14 +145,14 @@ func (w *World) Clear(l *dispatch.Ledger, ids []string) error {
 	}
 	known := map[string]bool{}
 	for _, d := range rows {
-		known[folderName(d.ID)] = true
+		known[dirName(d.ID)] = true
 	}
-	all, err := os.ReadDir(w.folders(l.Path()))
+	all, err := os.ReadDir(w.dirs(l.Path()))
 	if err != nil {
 		return nil // no dispatch has a directory
 	}
 	for _, e := range all {
-		f := folder(filepath.Join(w.folders(l.Path()), e.Name()))
+		f := jobDir(filepath.Join(w.dirs(l.Path()), e.Name()))
 		info, err := e.Info()
 		if known[e.Name()] || err != nil || time.Since(info.ModTime()) < time.Hour {
 			continue

@@ -76,9 +76,9 @@ func (w *World) launch(j *Job, row *dispatch.Dispatch, enter func(*dispatch.Ledg
 	if w.StateDir == "" {
 		return problem("the state directory", "find it", "there is no home directory, and XDG_STATE_HOME is not set to an absolute path", "set HOME")
 	}
-	f := w.folderOf(j.Ledger.Path, j.ID)
+	f := w.dirOf(j.Ledger.Path, j.ID)
 	if err := f.make(); err != nil {
-		return problem(string(f), "make the dispatch's directory", plain(err), "make room, or set XDG_STATE_HOME to a directory that can be written")
+		return problem(string(f), "make the dispatch's directory", dispatch.WithoutPath(err), "make room, or set XDG_STATE_HOME to a directory that can be written")
 	}
 	w.step("spawn: directory made")
 	if row != nil && !row.OutputFile.Set {
@@ -104,11 +104,11 @@ func (w *World) launch(j *Job, row *dispatch.Dispatch, enter func(*dispatch.Ledg
 	}()
 	w.step("spawn: keeper started")
 	if err := f.writeJSON(jobFile, j); err != nil {
-		return problem(string(f), "write the job", plain(err), "make room in the state directory")
+		return problem(string(f), "write the job", dispatch.WithoutPath(err), "make room in the state directory")
 	}
 	w.step("spawn: job written")
 	if err := f.writeJSON(processFile, audit.ProcessOf(keeper.Process.Pid)); err != nil {
-		return problem(string(f), "note the keeper", plain(err), "make room in the state directory")
+		return problem(string(f), "note the keeper", dispatch.WithoutPath(err), "make room in the state directory")
 	}
 	w.step("spawn: keeper noted")
 	l, err := dispatch.Open(j.Ledger, dispatch.Write)
@@ -132,8 +132,8 @@ func (w *World) launch(j *Job, row *dispatch.Dispatch, enter func(*dispatch.Ledg
 
 // startKeeper starts this program as a keeper in a session of its own, so that signals
 // from the terminal do not reach it. It returns the pipe to the keeper's stdin.
-func (w *World) startKeeper(f folder, project string) (*exec.Cmd, *os.File, error) {
-	cannot := func(err error) error { return problem(w.Self[0], "start the keeper", plain(err), "") }
+func (w *World) startKeeper(f jobDir, project string) (*exec.Cmd, *os.File, error) {
+	cannot := func(err error) error { return problem(w.Self[0], "start the keeper", dispatch.WithoutPath(err), "") }
 	read, write, err := os.Pipe()
 	if err != nil {
 		return nil, nil, cannot(err)
@@ -174,7 +174,7 @@ func (w *World) openPrompt(j *Job, path string) (*os.File, error) {
 	}
 	f, err := openReal(p.Real, syscall.O_RDONLY|syscall.O_NONBLOCK)
 	if err != nil {
-		return nil, problem(path, "read the prompt", plain(err), "name another file with --prompt-file")
+		return nil, problem(path, "read the prompt", dispatch.WithoutPath(err), "name another file with --prompt-file")
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxPrompt {
 		_ = f.Close()
@@ -195,7 +195,7 @@ func (w *World) readPrompt(j *Job, path string) (text []byte, mode os.FileMode, 
 		text, err = io.ReadAll(io.LimitReader(f, maxPrompt))
 	}
 	if err != nil {
-		return nil, 0, problem(path, "read the prompt", plain(err), "")
+		return nil, 0, problem(path, "read the prompt", dispatch.WithoutPath(err), "")
 	}
 	return text, info.Mode().Perm(), nil
 }

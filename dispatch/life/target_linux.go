@@ -47,7 +47,7 @@ func (w *World) openTarget(j *Job, path string) (*target, error) {
 	}
 	root, err := openRoot(p.Real)
 	if err != nil {
-		return nil, cannot("its directory cannot be opened: "+plain(err), "make the directory first")
+		return nil, cannot("its directory cannot be opened: "+dispatch.WithoutPath(err), "make the directory first")
 	}
 	if err := unix.Access(p.Real, unix.W_OK|unix.X_OK); err != nil { // checked now, so that the user learns it before the command runs
 		_ = root.Close()
@@ -90,7 +90,7 @@ func (t *target) create(suffix string) (*os.File, error) {
 		}
 	}
 	if err != nil {
-		return nil, &spec.Problem{On: t.path + suffix, Do: "write the output", Why: plain(err), Help: "make the directory writable, or name another file"}
+		return nil, &spec.Problem{On: t.path + suffix, Do: "write the output", Why: dispatch.WithoutPath(err), Help: "make the directory writable, or name another file"}
 	}
 	return f, nil
 }
@@ -123,18 +123,4 @@ func tail(f *os.File, size int64) string {
 		return ""
 	}
 	return string(b)
-}
-
-// plain returns the text of an error of package os without the paths, which a Problem names
-// separately.
-func plain(err error) string {
-	var p *os.PathError
-	var l *os.LinkError
-	switch {
-	case errors.As(err, &p):
-		return p.Err.Error()
-	case errors.As(err, &l):
-		return l.Err.Error()
-	}
-	return err.Error()
 }

@@ -20,7 +20,7 @@ import (
 
 // surroundings collects what the execution depends on.
 func (k *keeper) surroundings() (surroundings, error) {
-	at := surroundings{folder: k.f, root: os.Getuid() == 0, real: k.programFile}
+	at := surroundings{dir: k.f, root: os.Getuid() == 0, real: k.programFile}
 	project, err := k.Project(k.j)
 	if err != nil {
 		return at, err
@@ -92,14 +92,14 @@ func (k *keeper) keepFrom(s *spec.SandboxSpec, path, project string, trees []sho
 	dir := filepath.Dir(path)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return ledger, problem(path, "keep the ledger from the command", plain(err), "make its directory readable")
+		return ledger, problem(path, "keep the ledger from the command", dispatch.WithoutPath(err), "make its directory readable")
 	}
 	for _, e := range entries {
 		if ofLedger(e.Name(), filepath.Base(path)) {
 			ledger.files = append(ledger.files, filepath.Join(dir, e.Name()))
 		}
 	}
-	ledger.folder = dir
+	ledger.dir = dir
 	if closable(s, project, dir, trees) {
 		ledger.at = []string{dir}
 	}

@@ -11,7 +11,7 @@ import (
 // World is the machine as dispatches use it.
 type World struct {
 	Sbx      string   // the program sbx
-	Self     []string // this program and the arguments that make it a keeper, to which a folder is appended
+	Self     []string // this program and the arguments that make it a keeper, to which a job's directory is appended
 	StateDir string   // sbx's own state directory; "" for none
 	Home     string   // the caller's; "" for none
 	Live     string   // the directory of live files, /tmp

@@ -16,9 +16,9 @@ const (
 	AnnotationFile = "dev.sbx.spec-file"
 )
 
-// foldersFile is a file in the policy directory. It lists, one per line, the directories in
+// dirsFile is a file in the policy directory. It lists, one per line, the directories in
 // which AnnotationFile may name a file.
-const foldersFile = "spec-folders"
+const dirsFile = "spec-folders"
 
 // Documents returns the specs that apply to a container, each of which narrows the one before:
 // the node's, those of --sbx-spec, those of the container's annotations.
@@ -108,13 +108,13 @@ func readSpec(file, name string) (*spec.SandboxSpec, error) {
 }
 
 // allowedFile resolves the symlinks of the file that a container's annotation names, and
-// returns it if it lies in a directory that foldersFile lists.
+// returns it if it lies in a directory that dirsFile lists.
 func allowedFile(policy, named string) (string, error) {
 	refuse := func(why, help string) (string, error) {
 		return "", &spec.Problem{On: AnnotationFile, Do: "read " + spec.Word(named), Why: why, Help: help}
 	}
-	help := "the administrator of this node names directories in " + policy + "/" + foldersFile + ", one a line"
-	b, err := os.ReadFile(policy + "/" + foldersFile)
+	help := "the administrator of this node names directories in " + policy + "/" + dirsFile + ", one a line"
+	b, err := os.ReadFile(policy + "/" + dirsFile)
 	if err != nil {
 		return refuse("this node's policy names no directory of specs", help)
 	}

@@ -182,7 +182,7 @@ func (m *making) unclaimed(err error) (int, error) {
 // refuse finishes the record with the error that kept the container from being created.
 func (m *making) refuse(err error) error {
 	m.cancel()
-	m.record.Error = audit.Refused(spec.AsProblems(err)[0])
+	m.record.Error = audit.RefusalOf(spec.AsProblems(err)[0])
 	m.record.EndedAt = time.Now()
 	_ = m.sink.Close(m.record)
 	_ = m.shelf.drop()

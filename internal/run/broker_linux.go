@@ -123,11 +123,11 @@ func (b *broker) ask() wrap.BrokerAsk {
 		return wrap.BrokerAsk{}
 	}
 	path, _ := beside(brokerName, brokerDoes)
-	return wrap.BrokerAsk{Why: b.why, Token: b.token, Plan: string(b.documents[1].Text), Socket: b.runFolder() + "/" + doorName, Program: path, PlanFile: b.runFolder() + "/plan"}
+	return wrap.BrokerAsk{Why: b.why, Token: b.token, Plan: string(b.documents[1].Text), Socket: b.runDir() + "/" + doorName, Program: path, PlanFile: b.runDir() + "/plan"}
 }
 
-// runFolder is this run's own in the state directory.
-func (b *broker) runFolder() string {
+// runDir is this run's own in the state directory.
+func (b *broker) runDir() string {
 	return audit.StateDir(b.Inputs.Environ, b.Inputs.Home) + "/runs/" + b.ID
 }
 
@@ -148,13 +148,13 @@ func (b *broker) tell(seen *view.Tree) error {
 	if err := b.open(); err != nil {
 		return err
 	}
-	folder, dir, err := b.sink.Run()
+	dirFD, dir, err := b.sink.Run()
 	if err != nil {
 		return &spec.Problem{Field: "broker.file", Do: "start the broker", Why: "there is no directory for its audit: " + err.Error(), Help: "set XDG_STATE_HOME to a directory that can be written"}
 	}
 	if again { // no command has run yet, so the broker's directory has no calls in it
-		_ = unix.Unlinkat(folder, wire.AuditFile, 0)
-		_ = unix.Unlinkat(folder, "broker", unix.AT_REMOVEDIR)
+		_ = unix.Unlinkat(dirFD, wire.AuditFile, 0)
+		_ = unix.Unlinkat(dirFD, "broker", unix.AT_REMOVEDIR)
 	}
 	b.told = true
 	hash := sha256.Sum256([]byte(b.token))
@@ -168,7 +168,7 @@ func (b *broker) tell(seen *view.Tree) error {
 	}
 	_ = b.conn.Send(start) // if the broker is gone, the end of the socket shows it
 	if !b.Plan.Broker {
-		if b.door, err = listenUnix(folder, doorName); err != nil {
+		if b.door, err = listenUnix(dirFD, doorName); err != nil {
 			return &spec.Problem{Field: "broker.file", On: b.ask().Socket, Do: "make the broker's socket", Why: err.Error()}
 		}
 	}
@@ -181,7 +181,7 @@ func (b *broker) behind(ask *outer.Ask) error {
 		return err
 	}
 	ask.Broker, ask.Sources = b.ask(), b.sourcePaths()
-	ask.Broker.TokenFile = b.runFolder() + "/token"
+	ask.Broker.TokenFile = b.runDir() + "/token"
 	if b.DryRun {
 		return nil
 	}
@@ -278,8 +278,8 @@ func (b *broker) hand(p *launch.Process, behind bool) error {
 
 // listenUnix creates a listening socket at a name in a directory. The path of the
 // directory may be longer than a socket's address can hold (unix(7): 108 bytes).
-func listenUnix(folder int, name string) (fd int, err error) {
-	path := "/proc/self/fd/" + strconv.Itoa(folder) + "/" + name
+func listenUnix(dir int, name string) (fd int, err error) {
+	path := "/proc/self/fd/" + strconv.Itoa(dir) + "/" + name
 	if fd, err = unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err != nil {
 		return -1, err
 	}

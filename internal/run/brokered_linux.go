@@ -129,7 +129,7 @@ func (x *brokered) end() {
 // keepWholeLines cuts a partial line from the end of the audit log: a broker that is
 // killed may leave one, since the kernel ends a write between two pages.
 func (x *brokered) keepWholeLines() {
-	fd, err := unix.Open(x.broker.runFolder()+"/"+wire.AuditFile, unix.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	fd, err := unix.Open(x.broker.runDir()+"/"+wire.AuditFile, unix.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return
 	}
@@ -155,11 +155,11 @@ func (b *broker) close() {
 	if b.Helper == nil {
 		return
 	}
-	_ = unix.Unlink(b.runFolder() + "/" + wire.SocketName) // a broker that was killed leaves it behind
+	_ = unix.Unlink(b.runDir() + "/" + wire.SocketName) // a broker that was killed leaves it behind
 	if b.door >= 0 {
 		_ = unix.Unlink(b.ask().Socket)
-		_ = unix.Unlink(b.runFolder() + "/token") // only a container has this file
-		_ = unix.Unlink(b.runFolder() + "/plan")
+		_ = unix.Unlink(b.runDir() + "/token") // only a container has this file
+		_ = unix.Unlink(b.runDir() + "/plan")
 	}
 }
 

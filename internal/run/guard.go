@@ -53,7 +53,7 @@ func (x *guarding) startWatch(hooks *launch.Hooks) {
 	if err := x.watch.Begin(time.Now()); err != nil {
 		x.unwatched(spec.AsProblems(err)[0])
 	}
-	x.watch.Masks(x.process.MaskFolder(), x.Plan.Watch.Folders)
+	x.watch.Masks(x.process.MaskDir(), x.Plan.Watch.MaskedDirs)
 	x.again = &renewer{events: x.events, watch: x.watch, hooks: hooks, drain: x.drain, timer: -1}
 	if len(x.Plan.Watch.Trees) > 0 {
 		x.patrol.begin(hooks, &x.found, x.process.Listener() < 0 || x.Plan.Notify < seccomp.NotifyOpens)
@@ -209,9 +209,9 @@ type masks struct {
 // opened records that a masked directory was opened, and prints the first one. inside is
 // "" for a directory that is hidden on every machine.
 func (x *masks) opened(inside string, at time.Time) {
-	f, what := &wrap.Folder{For: wrap.FieldSecrets}, "a directory"
-	if i := slices.IndexFunc(x.Plan.Watch.Folders, func(f wrap.Folder) bool { return f.Inside == inside }); i >= 0 {
-		f, what = &x.Plan.Watch.Folders[i], spec.Name(inside)
+	f, what := &wrap.MaskedDir{For: wrap.FieldSecrets}, "a directory"
+	if i := slices.IndexFunc(x.Plan.Watch.MaskedDirs, func(f wrap.MaskedDir) bool { return f.Inside == inside }); i >= 0 {
+		f, what = &x.Plan.Watch.MaskedDirs[i], spec.Name(inside)
 	}
 	if !slices.Contains(x.seen, inside) {
 		if len(x.seen) == maxMasked {

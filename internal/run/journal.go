@@ -63,11 +63,11 @@ func (x *journal) open() error {
 	if x.sink != nil {
 		return nil
 	}
-	folder, err := x.recordFolder(x.Effective.Or(sys.Variable(x.Inputs.Environ, "SBX_EFFECTIVE")))
+	dir, err := x.recordDir(x.Effective.Or(sys.Variable(x.Inputs.Environ, "SBX_EFFECTIVE")))
 	if err != nil {
 		return err
 	}
-	sink, err := audit.Open(x.Effective, folder, x.Inputs.Environ, x.Inputs.Home, x.ID)
+	sink, err := audit.Open(x.Effective, dir, x.Inputs.Environ, x.Inputs.Home, x.ID)
 	if err == nil {
 		x.sink = sink
 	}
@@ -86,11 +86,11 @@ func (x *journal) makeState(state string) {
 	}
 }
 
-// recordFolder returns the directory of a record whose place the caller chose, links
+// recordDir returns the directory of a record whose place the caller chose, links
 // resolved; "" for the current directory. It refuses a path with a link that an earlier
 // command may have created: such a command would choose the file that sbx writes. This
 // holds for the record of a refused spec, too, since the link may be why it is refused.
-func (x *journal) recordFolder(named string) (string, error) {
+func (x *journal) recordDir(named string) (string, error) {
 	i := strings.LastIndexByte(named, '/')
 	if i < 0 {
 		return "", nil
@@ -226,7 +226,7 @@ func (x *journal) refuse(err error) Ended {
 	for _, p := range problems {
 		x.Voice.Problem(p)
 	}
-	x.record.Error = audit.Refused(problems[0])
+	x.record.Error = audit.RefusalOf(problems[0])
 	// Nothing ran, so nothing was enforced.
 	x.record.Enforcement, x.record.AccessMode, x.record.Rung = nil, spec.AccessUnset, spec.Opt[wrap.Rung]{}
 	x.record.EndedAt = time.Now()

@@ -104,7 +104,7 @@ func (r *renewer) read() {
 	failed, gone := r.child.Read()
 	for _, e := range failed {
 		switch on := e.Step.On; {
-		case on == "" || !e.Step.Bear:
+		case on == "" || !e.Step.Tolerant:
 			r.all = e.Error()
 		case unix.Errno(e.Errno) == unix.ENOENT:
 			r.gone[on] = true

@@ -102,11 +102,11 @@ func TestPrepareMakesThePlan(t *testing.T) {
 
 // TestPrepareRefuses gives each refusal its exit status, its line and its record.
 func TestPrepareRefuses(t *testing.T) {
-	folder, err := os.Open("/")
+	dir, err := os.Open("/")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer folder.Close()
+	defer dir.Close()
 	cases := map[string]struct {
 		document string
 		argv     string // with * for the workspace
@@ -120,7 +120,7 @@ func TestPrepareRefuses(t *testing.T) {
 			a.Again = func(args []string) bool { return slices.Equal(args, []string{"exec"}) }
 		},
 			StatusRefused, "would start this script again"},
-		"a directory for the command": {guarded, "true", func(_ *testing.T, a *asked) { a.Keep = []int{int(folder.Fd())} }, StatusRefused, "a way out of the sandbox"},
+		"a directory for the command": {guarded, "true", func(_ *testing.T, a *asked) { a.Keep = []int{int(dir.Fd())} }, StatusRefused, "a way out of the sandbox"},
 		"no relay":                    {`{"access_mode": "workspace-write", "network": {"allow": ["example.com:443"]}}`, "true", nil, StatusRefused, "sbx-egress"},
 	}
 	for name, c := range cases {

@@ -15,7 +15,7 @@ type Ask struct {
 	Mode    spec.PermissionMode // 0: the agent's own default
 	Access  spec.AccessMode     // what the kernel lets the agent's tools write
 	Writes  []string            // documents of a read-only project that it lets them write too
-	Folders []string            // absolute; further directories that the agent works in
+	Dirs    []string            // absolute; additional directories that the agent works in
 	Servers *Servers            // the MCP servers of the agent's own configuration; nil if nobody looked
 
 	Broker Broker // runs tools for the agent

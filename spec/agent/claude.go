@@ -105,12 +105,12 @@ func claudeFlags(w *answer, ask Ask) {
 			"--allowedTools; matched against the command's text, and commands that claude takes for harmless run anyway")
 	}
 	switch {
-	case len(ask.Folders) == 0:
+	case len(ask.Dirs) == 0:
 	case ask.Mode != 0: // --permission-mode ends the list
 		w.flag("--add-dir")
-		w.flag(ask.Folders...)
+		w.flag(ask.Dirs...)
 	default:
-		for _, f := range ask.Folders {
+		for _, f := range ask.Dirs {
 			w.flag("--add-dir=" + f)
 		}
 	}

@@ -114,7 +114,7 @@ func codexFlags(w *answer, ask Ask) {
 	}
 	w.missing("Read", "Grep", "Glob") // it reads and searches by its shell
 	if mode == "workspace-write" {
-		for _, f := range ask.Folders {
+		for _, f := range ask.Dirs {
 			w.flag("--add-dir", f)
 		}
 	}

@@ -65,11 +65,11 @@ func (s *Servers) codex(at Place) {
 	home := at.codexHome()
 	own := []string{"/etc/codex/config.toml"}
 	managed := []string{"/etc/codex/managed_config.toml"}
-	folders := []string{"/etc/codex"}
+	dirs := []string{"/etc/codex"}
 	if home != "" {
 		own = append(own, home+"/config.toml")
 		managed = append(managed, home+"/managed_config.toml")
-		folders = append(folders, home)
+		dirs = append(dirs, home)
 		if at.Typed.Profile != "" {
 			own = append(own, home+"/"+at.Typed.Profile+".config.toml")
 		}
@@ -87,10 +87,10 @@ func (s *Servers) codex(at Place) {
 		}
 	}
 	for _, dir := range upwards(start) {
-		folders = append(folders, dir+"/.codex")
+		dirs = append(dirs, dir+"/.codex")
 		s.codexFile(at, dir+"/.codex/config.toml", false)
 	}
-	for _, dir := range folders {
+	for _, dir := range dirs {
 		if s.Roles == "" && at.There(dir+"/agents") {
 			s.Roles = dir + "/agents"
 		}

@@ -14,8 +14,8 @@ var some = spec.Some[[]string]
 var asks = map[string]Ask{
 	"nothing":     {},
 	"no tools":    {Allowed: some([]string{})},
-	"reading":     {Allowed: some([]string{"Read", "Grep", "Bash(git log:*)", "Bash(ls)"}), Mode: spec.AskDefault, Access: spec.ReadOnly, Folders: []string{"/p"}},
-	"writing":     {Allowed: some([]string{"Read", "Write", "Edit", "Bash(make:*)", "Bash(a*b)"}), Mode: spec.AcceptEdits, Access: spec.WorkspaceWrite, Folders: []string{"/p", "/q,r"}},
+	"reading":     {Allowed: some([]string{"Read", "Grep", "Bash(git log:*)", "Bash(ls)"}), Mode: spec.AskDefault, Access: spec.ReadOnly, Dirs: []string{"/p"}},
+	"writing":     {Allowed: some([]string{"Read", "Write", "Edit", "Bash(make:*)", "Bash(a*b)"}), Mode: spec.AcceptEdits, Access: spec.WorkspaceWrite, Dirs: []string{"/p", "/q,r"}},
 	"documents":   {Allowed: some([]string{"Read", "Write"}), Mode: spec.AcceptEdits, Access: spec.ReadOnly, Writes: []string{"docs"}},
 	"testing":     {Allowed: some([]string{"Read", "Bash"}), Access: spec.WorkspaceWrite},
 	"inside":      {Allowed: some([]string{"Read", "Bash"}), Access: spec.ReadOnly, Inside: true},

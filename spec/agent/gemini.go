@@ -129,7 +129,7 @@ func geminiFlags(w *answer, ask Ask) {
 		w.lack(t, "gemini's command line has no patterns that deny")
 	}
 	w.missing()
-	for _, f := range ask.Folders {
+	for _, f := range ask.Dirs {
 		if strings.Contains(f, ",") { // the flag's value is a list
 			w.lack(f, "gemini's --include-directories takes no name with a comma")
 			continue

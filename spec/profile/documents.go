@@ -12,7 +12,7 @@ import (
 // These bound the search for existing files: each one found becomes a mount.
 const (
 	maxFiles   = 256
-	maxFolders = 4096
+	maxDirs    = 4096
 	maxEntries = 65536
 	maxDepth   = 8
 )
@@ -37,7 +37,7 @@ type Kind uint8
 const (
 	Other Kind = iota
 	File
-	Folder
+	Dir
 )
 
 // Found lists the paths of a profile that exist in a project.
@@ -110,7 +110,7 @@ type search struct {
 // run searches the project level by level, so that a bound cuts off the deepest files. It skips
 // directories that tools make (a name with a leading dot) and node_modules, and follows no links.
 func (s search) run(project string, f *Found) {
-	level, folders, entries := []string{project}, 0, 0
+	level, dirs, entries := []string{project}, 0, 0
 	for depth := 0; len(level) > 0; depth++ {
 		if depth > maxDepth {
 			f.Cut = "more than " + strconv.Itoa(maxDepth) + " directories deep"
@@ -118,8 +118,8 @@ func (s search) run(project string, f *Found) {
 		}
 		var next []string
 		for _, dir := range level {
-			if folders++; folders > maxFolders {
-				f.Cut = "more than " + strconv.Itoa(maxFolders) + " directories"
+			if dirs++; dirs > maxDirs {
+				f.Cut = "more than " + strconv.Itoa(maxDirs) + " directories"
 				return
 			}
 			list, err := s.host.List(dir)
@@ -134,7 +134,7 @@ func (s search) run(project string, f *Found) {
 			for _, e := range list {
 				at := dir + "/" + e.Name
 				switch {
-				case e.Kind == Folder && e.Name[0] != '.' && e.Name != "node_modules" && !slices.Contains(s.covered, at):
+				case e.Kind == Dir && e.Name[0] != '.' && e.Name != "node_modules" && !slices.Contains(s.covered, at):
 					next = append(next, at)
 				case e.Kind != File || !s.matches(e.Name):
 				case strings.ContainsAny(at, "*?"): // a spec has no such paths

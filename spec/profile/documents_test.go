@@ -93,8 +93,8 @@ func (wide) List(dir string) ([]Entry, error) {
 		return nil, nil
 	}
 	var all []Entry
-	for i := range maxFolders + 1 {
-		all = append(all, Entry{Name: strconv.Itoa(i), Kind: Folder})
+	for i := range maxDirs + 1 {
+		all = append(all, Entry{Name: strconv.Itoa(i), Kind: Dir})
 	}
 	return all, nil
 }
@@ -135,10 +135,10 @@ func TestHost(t *testing.T) {
 	for _, e := range list {
 		kinds[e.Name] = e.Kind
 	}
-	if len(kinds) != 6 || kinds["a.md"] != File || kinds["ü b.md"] != File || kinds["l.md"] != Other || kinds["f.md"] != Other || kinds["docs"] != Folder {
+	if len(kinds) != 6 || kinds["a.md"] != File || kinds["ü b.md"] != File || kinds["l.md"] != Other || kinds["f.md"] != Other || kinds["docs"] != Dir {
 		t.Errorf("%v", kinds)
 	}
-	if kindOf(syscall.DT_UNKNOWN, dir+"/docs") != Folder || kindOf(syscall.DT_UNKNOWN, dir+"/a.md") != File || kindOf(syscall.DT_UNKNOWN, dir+"/x") != Other {
+	if kindOf(syscall.DT_UNKNOWN, dir+"/docs") != Dir || kindOf(syscall.DT_UNKNOWN, dir+"/a.md") != File || kindOf(syscall.DT_UNKNOWN, dir+"/x") != Other {
 		t.Error("kinds by stat")
 	}
 	if err := os.Symlink(dir, dir+"/docs/up"); err != nil {

@@ -35,7 +35,7 @@ func kindOf(dtype byte, path string) Kind {
 	case syscall.DT_REG:
 		return File
 	case syscall.DT_DIR:
-		return Folder
+		return Dir
 	case syscall.DT_UNKNOWN: // some file systems do not report the type
 		var st syscall.Stat_t
 		if syscall.Lstat(path, &st) != nil {
@@ -45,7 +45,7 @@ func kindOf(dtype byte, path string) Kind {
 		case syscall.S_IFREG:
 			return File
 		case syscall.S_IFDIR:
-			return Folder
+			return Dir
 		}
 	}
 	return Other
@@ -54,9 +54,9 @@ func kindOf(dtype byte, path string) Kind {
 // Mkdir makes a directory.
 func (Host) Mkdir(dir string) error { return syscall.Mkdir(dir, 0o777) }
 
-// MakeFolders makes a directory, and the missing ones above it, without following links. It returns
+// MakeDirs makes a directory, and the missing ones above it, without following links. It returns
 // those that it made, the uppermost first.
-func MakeFolders(path string) (made []string) {
+func MakeDirs(path string) (made []string) {
 	at, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil

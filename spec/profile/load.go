@@ -126,7 +126,7 @@ func ProjectDir(asked, cwd string, paths spec.Paths) (abs, real string, err erro
 	if err == nil {
 		var info spec.Info
 		if info, err = paths.Lstat(real); err == nil && !info.IsDir {
-			err = spec.NotFolder
+			err = spec.NotDirectory
 		}
 	}
 	if err != nil {

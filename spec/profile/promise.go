@@ -21,7 +21,7 @@ func (ch *Choice) Ask(project string) agent.Ask {
 	ask := agent.Ask{Allowed: spec.Some(ch.Tools), Denied: h.denied, Mode: ch.Row.Mode.Value, Access: h.access}
 	ask.Writes = append(slices.Clip(h.writes), ch.Row.WriteExisting.Value...)
 	if project != "" {
-		ask.Folders = []string{project}
+		ask.Dirs = []string{project}
 	}
 	return ask
 }

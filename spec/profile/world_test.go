@@ -53,7 +53,7 @@ func (w world) List(dir string) ([]Entry, error) {
 		e := Entry{Name: name, Kind: File}
 		switch {
 		case deeper || text == folder:
-			e.Kind = Folder
+			e.Kind = Dir
 		case strings.HasPrefix(text, "-> "):
 			e.Kind = Other
 		}

@@ -15,8 +15,8 @@ func Lists() spec.Lists {
 		Secret: func(path, home string) bool {
 			return IsSecret(path, home, 0)
 		},
-		Holds: func(folder, home string) bool {
-			return mayHoldSecret(folder, home)
+		Holds: func(dir, home string) bool {
+			return mayHoldSecret(dir, home)
 		},
 		Private: []string{"/dev/shm", "/run", "/tmp", "/var/tmp"},
 		Protected: func(rel string) bool {
@@ -25,7 +25,7 @@ func Lists() spec.Lists {
 		},
 		System: func(path string) bool {
 			for i := range system {
-				if Beneath(path[1:], system[i].Path[1:]) {
+				if Under(path[1:], system[i].Path[1:]) {
 					return true
 				}
 			}
@@ -37,29 +37,29 @@ func Lists() spec.Lists {
 // IsSecret reports whether path is, or lies in, a default secret. The agent's own secrets are not
 // counted.
 func IsSecret(path, home string, agent spec.Agent) bool {
-	return anySecret(path, homesFor(path, home), agent, Beneath)
+	return anySecret(path, homesFor(path, home), agent, Under)
 }
 
 // mayHoldSecret reports whether folder may be a default secret, or a directory above one.
-func mayHoldSecret(folder, home string) bool {
-	homes := homesFor(folder, home)
+func mayHoldSecret(dir, home string) bool {
+	homes := homesFor(dir, home)
 	for _, h := range homes {
-		if leads(folder[1:], h) {
+		if leads(dir[1:], h) {
 			return true
 		}
 	}
-	return anySecret(folder, homes, 0, leads)
+	return anySecret(dir, homes, 0, leads)
 }
 
 // leads reports whether folder may be a path that pattern means, or a directory above one.
-func leads(folder, pattern string) bool {
-	for folder != "" {
-		name, rest, _ := strings.Cut(folder, "/")
+func leads(dir, pattern string) bool {
+	for dir != "" {
+		name, rest, _ := strings.Cut(dir, "/")
 		want, after, deeper := strings.Cut(pattern, "/")
 		if !Matches(name, want) || !deeper && rest != "" {
 			return false
 		}
-		folder, pattern = rest, after
+		dir, pattern = rest, after
 	}
 	return true
 }

@@ -101,10 +101,10 @@ var probedPaths = [...]string{
 	"/dev/shm", "/run", "/tmp", "/var/run", "/var/tmp",
 }
 
-// PrivateFolders lists the directories that are the sandbox's own, and empty, if files are private.
-func PrivateFolders() []Row { return privateFolders[:] }
+// PrivateDirs lists the directories that are the sandbox's own, and empty, if files are private.
+func PrivateDirs() []Row { return privateDirs[:] }
 
-var privateFolders = [...]Row{
+var privateDirs = [...]Row{
 	{"/dev/shm", "shared memory of other programs by name"},
 	{"/run", "sockets of the host's services and of the session"},
 	{"/tmp", "other programs' temporary files and sockets (X11, ssh-agent, tmux)"},

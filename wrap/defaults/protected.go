@@ -107,7 +107,7 @@ func IsProtectedName(rel string) (Row, bool) {
 		return row, true
 	}
 	for i := range protectedInTree {
-		if Beneath(rel, protectedInTree[i].Path) {
+		if Under(rel, protectedInTree[i].Path) {
 			return protectedInTree[i], true
 		}
 	}
@@ -171,9 +171,9 @@ func IsProtectedPart(name string) bool {
 	return false
 }
 
-// Beneath reports whether rel is, or lies under, a path that pattern names. Both are relative. The
+// Under reports whether rel is, or lies under, a path that pattern names. Both are relative. The
 // last part of pattern may hold one "*", and case is ignored.
-func Beneath(rel, pattern string) bool {
+func Under(rel, pattern string) bool {
 	_, is := past(rel, pattern)
 	return is
 }
@@ -207,7 +207,7 @@ func Matches(name, pattern string) bool {
 		return same(name, pattern)
 	}
 	if isOdd(name) {
-		name = plain(name)
+		name = simplified(name)
 	}
 	head, tail := pattern[:star], pattern[star+1:]
 	return len(name) >= len(head)+len(tail) &&

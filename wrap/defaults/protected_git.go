@@ -32,7 +32,7 @@ func protectedGitName(rel string) (Row, bool) {
 		part := rel[at : at+end]
 		at += end + 1
 		if same(part, ".git") {
-			return inGitFolder(rel[at:], false)
+			return rowInGitDir(rel[at:], false)
 		}
 	}
 	return Row{}, false
@@ -64,16 +64,16 @@ func LeadsInGit(rel string, all bool) bool {
 	return false
 }
 
-// inGitFolder returns the protected name to which a path relative to a git directory leads.
+// rowInGitDir returns the protected name to which a path relative to a git directory leads.
 // Submodules' directories lie in modules, to any depth and with names of several parts; a linked
 // worktree's is worktrees/NAME. If it is not known which directories are submodules', a part called
 // refs, logs or objects may belong to a submodule's name, or to the submodule above; strict assumes
 // the former.
-func inGitFolder(rel string, strict bool) (Row, bool) {
+func rowInGitDir(rel string, strict bool) (Row, bool) {
 	name, rest, more := strings.Cut(rel, "/")
 	if more && same(name, "worktrees") {
 		_, rest, _ = strings.Cut(rest, "/")
-		return inGitFolder(rest, strict)
+		return rowInGitDir(rest, strict)
 	}
 	if row, ok := gitRow(name); ok {
 		return row, true

@@ -2,8 +2,8 @@ package defaults
 
 import "strings"
 
-// InGitFolder returns the part of a path after the innermost directory called .git.
-func InGitFolder(rel string) (in string, ok bool) {
+// InGitDir returns the part of a path after the innermost directory called .git.
+func InGitDir(rel string) (in string, ok bool) {
 	for at := 0; ; {
 		name, rest, more := strings.Cut(rel[at:], "/")
 		if !more {
@@ -19,7 +19,7 @@ func InGitFolder(rel string) (in string, ok bool) {
 // MayLink reports whether a symbolic link may be created at a path relative to a git directory. It
 // may in git-annex's own directory, where git-annex makes links before it moves them to the working
 // tree, and to which git does not write.
-func MayLink(in string) bool { return Beneath(in, "annex") }
+func MayLink(in string) bool { return Under(in, "annex") }
 
 // IsIndex reports whether name is the name of a git index.
 func IsIndex(name string) bool { return name == "index" || strings.HasPrefix(name, "sharedindex.") }

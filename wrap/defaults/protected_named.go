@@ -43,16 +43,16 @@ var (
 
 // Several rows share these reasons.
 const (
-	aMCPServer  = "an agent starts the servers in it"
-	claudeWhy   = "Claude Code runs its hooks, its status line and what gives keys"
-	folderOpens = "VS Code runs tasks as the directory is opened"
-	geminiWhy   = "Gemini runs its hooks and starts its MCP servers"
-	hgWhy       = "Mercurial runs its hooks and loads its extensions"
-	miseWhy     = "mise runs its hooks and what sets variables as a shell enters the directory"
+	aMCPServer = "an agent starts the servers in it"
+	claudeWhy  = "Claude Code runs its hooks, its status line and what gives keys"
+	dirOpens   = "VS Code runs tasks as the directory is opened"
+	geminiWhy  = "Gemini runs its hooks and starts its MCP servers"
+	hgWhy      = "Mercurial runs its hooks and loads its extensions"
+	miseWhy    = "mise runs its hooks and what sets variables as a shell enters the directory"
 )
 
 var namings = [...]Naming{
-	{"*.code-workspace", Strings, taskKeys, "folderOpen", folderOpens},
+	{"*.code-workspace", Strings, taskKeys, "folderOpen", dirOpens},
 	{"*.code-workspace", Strings, editorKeys, "", "VS Code starts what its settings name"},
 	{".aider.conf.yml", Lines, []string{"lint-cmd", "notifications-command", "test-cmd"}, "", "Aider runs the linter and the tests after its edits"},
 	{".amazonq/*agents/*.json", Strings, []string{"hooks", "mcpServers"}, "", "Amazon Q runs its hooks and starts its MCP servers"},
@@ -113,7 +113,7 @@ var namings = [...]Naming{
 	{".vim/coc-settings.json", Strings, []string{"*command", "*path", "args", "languageserver"}, "", "coc.nvim starts language servers"},
 	{".vscode/mcp.json", Strings, nil, "", aMCPServer},
 	{".vscode/settings.json", Strings, editorKeys, "", "VS Code starts what its settings name"},
-	{".vscode/tasks.json", Strings, taskKeys, "folderOpen", folderOpens},
+	{".vscode/tasks.json", Strings, taskKeys, "folderOpen", dirOpens},
 	{".windsurf/hooks.json", Strings, nil, "", "Windsurf runs its hooks"},
 	{".zed/settings.json", Strings, []string{"context_servers", "formatter", "lsp"}, "", "Zed starts language servers, MCP servers and formatters"},
 	{"_darcs/prefs/defaults", Lines, nil, "", "Darcs runs its hooks"},

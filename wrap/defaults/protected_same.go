@@ -7,7 +7,7 @@ import "strings"
 // systems by CIFS and WSL) and invisible characters (HFS+, ext4 with casefold). Ligatures and
 // similar characters count as the letters that they stand for.
 func same(name, want string) bool {
-	return strings.EqualFold(name, want) || isOdd(name) && strings.EqualFold(plain(name), want)
+	return strings.EqualFold(name, want) || isOdd(name) && strings.EqualFold(simplified(name), want)
 }
 
 // apart reports quickly, by the first two letters, that most names differ. The tables have hundreds
@@ -25,7 +25,7 @@ func apart(name, want string) bool {
 	return false
 }
 
-// isOdd reports whether plain would change name.
+// isOdd reports whether simplified would change name.
 func isOdd(name string) bool {
 	if name == "" {
 		return false
@@ -41,7 +41,9 @@ func isOdd(name string) bool {
 	return false
 }
 
-func plain(name string) string {
+// simplified returns name without the characters that a lenient file system drops, and with
+// ligatures spelled out.
+func simplified(name string) string {
 	var b strings.Builder
 	for _, r := range strings.TrimRight(name, ". ") {
 		switch {

@@ -6,7 +6,7 @@ import "sbx/spec"
 // elsewhere, or learns what the owner did.
 type Secret struct {
 	// Path is absolute, or begins with "~/" for a home. Each of its parts may hold one "*". If a
-	// variable of MovedFolders moves the directory, the secret is also looked for there.
+	// variable of MovedDirs moves the directory, the secret is also looked for there.
 	Path string
 	Why  string
 	// Root is true if only uid 0 could read the path anyway. It is looked for only if the caller is
@@ -15,9 +15,9 @@ type Secret struct {
 	// File is true if the path is normally a file. A file is hidden by its name in the directory,
 	// never by a mount on it: that mount would be lost when the host renames a new file over it.
 	File bool
-	// Folder is true if the row counts only for a real directory: /var/run is hidden if it is not
+	// DirOnly is true if the row counts only for a real directory: /var/run is hidden if it is not
 	// the usual link to /run.
-	Folder bool
+	DirOnly bool
 	// Agent is the agent whose own secret it is: that agent has it in view, and no other command.
 	Agent spec.Agent
 }
@@ -120,17 +120,17 @@ var secretVars = [...]SecretVar{
 	{"XAUTHORITY", "", "key of the X display"},
 }
 
-// MovedFolder is a variable that moves a directory of secrets.
-type MovedFolder struct {
+// MovedDir is a variable that moves a directory of secrets.
+type MovedDir struct {
 	Name  string
 	Sub   string // under the variable's value; "" for the value itself
 	Usual string // the rows of Secrets that begin with it are looked for there; ends with a slash
 }
 
-// MovedFolders lists the directories under which rows are looked for as well.
-func MovedFolders() []MovedFolder { return movedFolders[:] }
+// MovedDirs lists the directories under which rows are looked for as well.
+func MovedDirs() []MovedDir { return movedDirs[:] }
 
-var movedFolders = [...]MovedFolder{
+var movedDirs = [...]MovedDir{
 	{"ANDROID_USER_HOME", "", "~/.android/"},
 	{"CARGO_HOME", "", "~/.cargo/"},
 	{"CLAUDE_CONFIG_DIR", "", "~/.claude/"},

@@ -71,7 +71,7 @@ var secrets = [...]Secret{
 	{Path: "/var/lib/systemd/credential.secret", Why: "the key that seals services' credentials", Root: true, File: true},
 	{Path: "/var/lib/tailscale", Why: "keys of a VPN", Root: true},
 	{Path: "/var/lib/zerotier-one", Why: "keys of a VPN", Root: true},
-	{Path: "/var/run", Why: "sockets of the host's services, where it is not the link to /run", Folder: true},
+	{Path: "/var/run", Why: "sockets of the host's services, where it is not the link to /run", DirOnly: true},
 	{Path: "/var/snap/lxd/common/lxd/unix.socket", Why: "its group is root of the host", File: true},
 	{Path: "/var/spool/cron", Why: "what runs for whom, with its arguments", Root: true},
 	{Path: "/var/spool/mail", Why: "mail", Root: true},

@@ -16,7 +16,7 @@ func tables() map[string][]Row {
 	t := map[string][]Row{
 		"run": RunKept(), "devices": Devices(), "proc read-only": ProcReadOnly(),
 		"proc masked": ProcMasked(), "system": System(), "in git": ProtectedInGit(),
-		"in tree": ProtectedInTree(), "in home": ProtectedInHome(), "private": PrivateFolders(), "loaders": Loaders(), "socket variables": SocketVars(),
+		"in tree": ProtectedInTree(), "in home": ProtectedInHome(), "private": PrivateDirs(), "loaders": Loaders(), "socket variables": SocketVars(),
 		"services": Services(),
 	}
 	for _, s := range Secrets() {
@@ -121,18 +121,18 @@ func TestProtectedNamesAreKnownAtAGlance(t *testing.T) {
 			as = append(as, name[:i]+"\u00ad"+name[i:])
 		}
 		for _, rel := range as {
-			if !Beneath(rel, row.Path) {
+			if !Under(rel, row.Path) {
 				t.Errorf("%q is not told from its row %s", rel, row.Path)
 			}
 		}
 	}
 	for rel, pattern := range map[string]string{"a ": "a", "a./b": "a/b", "B": "b", "\u212a": "k", "x.y": "*.y", "a.b": "a*"} {
-		if !Beneath(rel, pattern) {
+		if !Under(rel, pattern) {
 			t.Errorf("%q is not told to be %s", rel, pattern)
 		}
 	}
 	for rel, pattern := range map[string]string{"a b": "a", "ab": "a", "a": "ab", "xy": "*.y", "": "a", "@a": "`a"} {
-		if Beneath(rel, pattern) {
+		if Under(rel, pattern) {
 			t.Errorf("%q is told to be %s", rel, pattern)
 		}
 	}
@@ -140,12 +140,12 @@ func TestProtectedNamesAreKnownAtAGlance(t *testing.T) {
 
 // The tables' patterns also decide which directories may hold a secret.
 func TestListsHold(t *testing.T) {
-	for folder, holds := range map[string]bool{
+	for dir, holds := range map[string]bool{
 		"/home/u": true, "/home/u/.config": true, "/home/u/.config/JetBrains/IDE": true, "/home/u/.config/JetBrains/IDE/c.kdbx": true,
 		"/home/u/.config/JetBrains/IDE/options": false, "/home/u/src": false, "/": true, "/srv": false,
 	} {
-		if got := Lists().Holds(folder, "/home/u"); got != holds {
-			t.Errorf("%s: %v", folder, got)
+		if got := Lists().Holds(dir, "/home/u"); got != holds {
+			t.Errorf("%s: %v", dir, got)
 		}
 	}
 }

@@ -26,10 +26,10 @@ func Unbounded(r *spec.Resolved, h *wrap.Host) {
 	if !h.Unbounded(r) || h.Groups[wrap.PIDs].State != wrap.Unknown {
 		return
 	}
-	g := cgroup.Beneath(wrap.PIDs)
+	g := cgroup.FindInOwn(wrap.PIDs)
 	for c := range h.Groups {
 		if o := &h.Groups[c]; g.Version == 2 && o.Version == 2 && o.Dir != g.Dir {
-			g = cgroup.In(o.Dir, wrap.PIDs)
+			g = cgroup.FindIn(o.Dir, wrap.PIDs)
 		}
 	}
 	h.Groups[wrap.PIDs] = g

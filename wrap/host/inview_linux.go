@@ -36,7 +36,7 @@ func (p *prober) inView(path string) bool {
 		return true
 	}
 	private := false
-	for _, row := range defaults.PrivateFolders() {
+	for _, row := range defaults.PrivateDirs() {
 		private = private || within(path, row.Path)
 	}
 	if !private && !within(path, "/var/run") {

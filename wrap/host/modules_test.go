@@ -26,8 +26,8 @@ func TestModulesAreKnown(t *testing.T) {
 	s.link("left", "work/.git/modules/link")
 	h := s.protect()
 	for _, dir := range folders {
-		if !slices.Contains(h.GitFolders, dir) {
-			t.Errorf("%s is not in %q", dir, h.GitFolders)
+		if !slices.Contains(h.GitDirs, dir) {
+			t.Errorf("%s is not in %q", dir, h.GitDirs)
 		}
 		protects(t, h, dir+"/config")
 	}

@@ -14,7 +14,7 @@ import (
 // movedDirs looks for a home's secrets in the directories to which
 // environment variables move them.
 func (p *secretSearch) movedDirs(ofHome []defaults.Secret) {
-	for _, m := range defaults.MovedFolders() {
+	for _, m := range defaults.MovedDirs() {
 		dir, ok := p.env(m.Name)
 		if dir = strings.TrimRight(dir, "/"); !ok || !strings.HasPrefix(dir, "/") {
 			continue

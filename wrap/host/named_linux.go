@@ -40,7 +40,7 @@ func (s *gitSearch) protectPrograms(top string, f *wrap.Found) {
 		n := &table[i]
 		parts := strings.SplitN(n.Path, "/", depth+1)
 		switch {
-		case len(parts) < depth || !defaults.Beneath(rel, strings.Join(parts[:depth], "/")):
+		case len(parts) < depth || !defaults.Under(rel, strings.Join(parts[:depth], "/")):
 		case len(parts) == depth && f.Kind == wrap.File:
 			s.protectNamedIn(n, f.Path, top, maxChain)
 		case len(parts) > depth && f.Kind == wrap.Dir:

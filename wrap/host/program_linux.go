@@ -71,7 +71,7 @@ func candidates(name string, r *spec.Resolved) []candidate {
 
 // lookAt examines one candidate.
 func lookAt(path, dir string, r *spec.Resolved) (wrap.Program, Search) {
-	p := wrap.Program{Path: path, Folder: dir}
+	p := wrap.Program{Path: path, Dir: dir}
 	if strings.IndexByte(path, 0) >= 0 {
 		return p, NotFound
 	}

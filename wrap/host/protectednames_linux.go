@@ -47,7 +47,7 @@ func (p *secretSearch) protectedNames() {
 	p.h.Protected = s.protectedRows()
 	p.h.Unmade = s.unmadeRows(p.h.Protected)
 	p.h.Repositories = s.repos
-	p.h.GitFolders, p.h.Around, p.h.Left = s.gitDirs, s.around, s.leftNames
+	p.h.GitDirs, p.h.Around, p.h.Left = s.gitDirs, s.around, s.leftNames
 	p.h.Worktrees = s.linkedWorktrees()
 	p.h.SearchCut, p.h.NamedCut = s.searchCut, s.programs.partial
 }

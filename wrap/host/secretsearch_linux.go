@@ -29,7 +29,7 @@ func (p *secretSearch) secretRows(rows []defaults.Secret, skip int) lookup {
 		if rows[i].Agent != 0 && rows[i].Agent == p.agent {
 			return
 		}
-		if rows[i].Folder && (f.Target != "" || f.Kind != wrap.Dir) {
+		if rows[i].DirOnly && (f.Target != "" || f.Kind != wrap.Dir) {
 			return
 		}
 		f.Why, f.Agent = rows[i].Why, rows[i].Agent

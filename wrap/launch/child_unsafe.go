@@ -66,8 +66,8 @@ func childMain(p *program) {
 		}
 		if e != 0 {
 			switch {
-			case uintptr(e) == o.pass, o.pass == uintptr(anyErrno):
-			case o.bear:
+			case uintptr(e) == o.expected, o.expected == uintptr(anyErrno):
+			case o.tolerant:
 				p.blame(i, e)
 			default:
 				p.fail(i, e)

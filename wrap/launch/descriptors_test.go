@@ -59,7 +59,7 @@ func TestSoftCloneLeavesNoSlot(t *testing.T) {
 	clone := l.steps[1]
 	for _, s := range l.steps[int(l.steps[0].Skip)+1:] {
 		for _, a := range s.Args {
-			if a.Kind == ArgSlot && Slot(a.Num) == clone.Save && s.Pass != Errno(unix.EBADF) {
+			if a.Kind == ArgSlot && Slot(a.Num) == clone.Save && s.Expected != Errno(unix.EBADF) {
 				t.Errorf("%v uses a slot that may hold nothing", s)
 			}
 		}

@@ -7,16 +7,16 @@ import (
 
 // op is a Step whose arguments are machine words.
 type op struct {
-	nr      uintptr
-	a       [6]uintptr
-	patchAt *int32
-	pass    uintptr
-	do      Do
-	ref     uint8 // bit k is set if a[k] is the number of a slot
-	save    uint8
-	patch   uint8
-	skip    uint8
-	bear    bool
+	nr       uintptr
+	a        [6]uintptr
+	patchAt  *int32
+	expected uintptr
+	do       Do
+	ref      uint8 // bit k is set if a[k] is the number of a slot
+	save     uint8
+	patch    uint8
+	skip     uint8
+	tolerant bool
 }
 
 // report is one packet from the child to the supervisor.
@@ -127,7 +127,7 @@ func (p *memory) put(s string, n int) unsafe.Pointer {
 func (p *program) add(steps []Step) {
 	for i := range steps {
 		s := &steps[i]
-		p.ops = append(p.ops, op{nr: s.Call, do: s.Do, save: uint8(s.Save), patch: uint8(s.Patch), pass: uintptr(s.Pass), skip: s.Skip, bear: s.Bear})
+		p.ops = append(p.ops, op{nr: s.Call, do: s.Do, save: uint8(s.Save), patch: uint8(s.Patch), expected: uintptr(s.Expected), skip: s.Skip, tolerant: s.Tolerant})
 		o := &p.ops[len(p.ops)-1]
 		for k := range s.Args {
 			a := &s.Args[k]

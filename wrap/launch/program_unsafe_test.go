@@ -21,7 +21,7 @@ func wordAt(p uintptr, i int) uintptr {
 // Every kind of argument lands where the call will look for it.
 func TestNewProgram(t *testing.T) {
 	steps := []Step{
-		{Call: 1, Args: [6]Arg{num(-100), word(1 << 63), kept(7), text("a path"), data("\x01\x00\x02"), {Kind: ArgBuffer, Num: 24}}, Save: 5, Pass: 2, Skip: 3},
+		{Call: 1, Args: [6]Arg{num(-100), word(1 << 63), kept(7), text("a path"), data("\x01\x00\x02"), {Kind: ArgBuffer, Num: 24}}, Save: 5, Expected: 2, Skip: 3},
 		{Call: 2, Args: [6]Arg{vector([]string{"one", "", "three"}), vector(nil), {Kind: ArgFilter, Text: "eight by16 bytes"}, text(""), data("")}},
 		{Call: 3, Do: DoSpawn, Args: [6]Arg{{}, {}, data("01234567----89")}, Patch: 9, At: 2, Off: 8},
 	}
@@ -33,7 +33,7 @@ func TestNewProgram(t *testing.T) {
 	if a[0] != ^uintptr(99) || a[1] != 1<<63 || a[2] != 7 {
 		t.Errorf("numbers: %x", a)
 	}
-	if o := p.ops[0]; o.ref != 1<<2 || o.save != 5 || o.pass != 2 || o.skip != 3 || o.nr != 1 || o.patch != 0 {
+	if o := p.ops[0]; o.ref != 1<<2 || o.save != 5 || o.expected != 2 || o.skip != 3 || o.nr != 1 || o.patch != 0 {
 		t.Errorf("%+v", o)
 	}
 	if got := bytesAt(a[3], 7); got != "a path\x00" {

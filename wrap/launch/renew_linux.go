@@ -27,8 +27,8 @@ func (r *renewal) close() {
 	closeFDs(&r.in.user, &r.in.mounts, &r.in.masks[0], &r.in.masks[1])
 }
 
-// MaskFolder is a descriptor of the empty directory that masks other directories, -1 for none.
-func (f *childFDs) MaskFolder() int {
+// MaskDir is a descriptor of the empty directory that masks other directories, -1 for none.
+func (f *childFDs) MaskDir() int {
 	for i, slot := range maskSlots(f.renewal.list) {
 		if slot == wrap.SlotEmpty {
 			return f.renewal.in.masks[i]
@@ -100,7 +100,7 @@ func (r *Renewal) Read() (failed []*StepError, gone bool) {
 			e := &StepError{Program: "renewal", Index: int(rep.index), Errno: Errno(rep.value)}
 			if e.Index < len(r.steps) {
 				e.Step = r.steps[e.Index]
-				r.ended = r.ended || !e.Step.Bear // the child gave up at this step
+				r.ended = r.ended || !e.Step.Tolerant // the child gave up at this step
 			}
 			failed = append(failed, e)
 		}

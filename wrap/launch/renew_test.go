@@ -55,10 +55,10 @@ func renewalSkips(t *testing.T, steps []Step) {
 		case s.Call == unix.SYS_SETNS && s.Args[1].Num == unix.CLONE_NEWUSER:
 			t.Error("it joins a user namespace that is the supervisor's own")
 		case s.Call == unix.SYS_CLOSE:
-			if s.Pass != Errno(unix.EBADF) || s.Bear {
+			if s.Expected != Errno(unix.EBADF) || s.Tolerant {
 				t.Errorf("%v", s)
 			}
-		case !s.Bear:
+		case !s.Tolerant:
 		default:
 			next := i + 1 + int(s.Skip)
 			if steps[next-1].On != s.On || steps[next].Name != "close" && steps[next].On == s.On {
@@ -147,7 +147,7 @@ func (s *site) failRenewals(pr *Process) {
 		failed := renewed(t, steps)
 		on := steps[i].On
 		// A mount that still exists is skipped after the check.
-		told := on == config || !slices.ContainsFunc(all[:i], func(s Step) bool { return s.On == on && s.Pass == Errno(unix.EXDEV) })
+		told := on == config || !slices.ContainsFunc(all[:i], func(s Step) bool { return s.On == on && s.Expected == Errno(unix.EXDEV) })
 		switch {
 		case told && (len(failed) != 1 || failed[0].Index != i || failed[0].Program != "renewal" || unix.Errno(failed[0].Errno) != unix.ENOSYS):
 			t.Errorf("step %d, %v: told as %v", i, steps[i], failed)

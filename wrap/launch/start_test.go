@@ -123,11 +123,11 @@ func (s *site) failAt(plan *wrap.Plan, program string, index int, before []strin
 
 // isSkipped reports whether an earlier step may pass over this one, or its failing is none.
 func isSkipped(steps []Step, index int) bool {
-	if steps[index].Pass == anyErrno {
+	if steps[index].Expected == anyErrno {
 		return true
 	}
 	for i := range index {
-		if steps[i].Pass != 0 && i+int(steps[i].Skip) >= index {
+		if steps[i].Expected != 0 && i+int(steps[i].Skip) >= index {
 			return true
 		}
 	}

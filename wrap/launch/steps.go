@@ -49,17 +49,17 @@ const (
 
 // Step is one system call of the child, as data.
 type Step struct {
-	Do    Do
-	Call  uintptr // number of the system call
-	Name  string  // name of the system call
-	Args  [6]Arg
-	Save  Slot  // slot for the result
-	Patch Slot  // the slot whose value is written, as int32, into Args[At]'s
-	At    uint8 // data at offset Off before the call
-	Off   uint8
-	Pass  Errno // this errno is no failure; the next Skip steps are skipped
-	Skip  uint8
-	Bear  bool // any other errno is reported only; the next Skip steps are skipped
-	On    string
-	For   spec.Field
+	Do       Do
+	Call     uintptr // number of the system call
+	Name     string  // name of the system call
+	Args     [6]Arg
+	Save     Slot  // slot for the result
+	Patch    Slot  // the slot whose value is written, as int32, into Args[At]'s
+	At       uint8 // data at offset Off before the call
+	Off      uint8
+	Expected Errno // this errno is no failure; the next Skip steps are skipped
+	Skip     uint8
+	Tolerant bool // any other errno is reported only; the next Skip steps are skipped
+	On       string
+	For      spec.Field
 }

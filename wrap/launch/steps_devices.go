@@ -39,10 +39,10 @@ func (l *mountList) terminals(m *wrap.Mount) {
 			made[i] = l.slot()
 		}
 		s := l.add(unix.SYS_OPENAT, "openat", fdcwd, text(m.Target+"/ptmx"), num(unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC))
-		s.Save, s.Pass, s.Skip = made[i], anyErrno, uint8(m.Own-1-i)
+		s.Save, s.Expected, s.Skip = made[i], anyErrno, uint8(m.Own-1-i)
 	}
 	for _, s := range made[:m.Own-1] {
 		l.close(s)
-		l.steps[len(l.steps)-1].Pass = Errno(unix.EBADF)
+		l.steps[len(l.steps)-1].Expected = Errno(unix.EBADF)
 	}
 }

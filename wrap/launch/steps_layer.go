@@ -31,7 +31,7 @@ func (l *mountList) read(m *wrap.Mount) Slot {
 	how := words(unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, 0, noLinks)
 	l.add(unix.SYS_OPENAT2, "openat2", fdcwd, text(m.Source), data(how), num(unix.SizeofOpenHow)).Save = s
 	if m.Soft {
-		l.steps[len(l.steps)-1].Pass = Errno(unix.ENOENT)
+		l.steps[len(l.steps)-1].Expected = Errno(unix.ENOENT)
 	}
 	return s
 }
@@ -54,7 +54,7 @@ func (l *mountList) copy(m *wrap.Mount, from Slot) {
 	l.close(own)
 	l.close(from)
 	if m.Soft { // the source did not exist
-		l.steps[first].Pass = Errno(unix.EBADF)
+		l.steps[first].Expected = Errno(unix.EBADF)
 		l.steps[first].Skip = uint8(len(l.steps) - 1 - first)
 	}
 }

@@ -32,13 +32,13 @@ func (l *mountList) mounts(ops []wrap.Mount, devices []Device) {
 		case wrap.OpScratch, wrap.OpTmpfs:
 			l.tmpfs(m)
 		case wrap.OpMkdir:
-			l.add(unix.SYS_MKDIRAT, "mkdirat", fdcwd, text(m.Target), num(int(m.Perm))).Pass = Errno(unix.EEXIST)
+			l.add(unix.SYS_MKDIRAT, "mkdirat", fdcwd, text(m.Target), num(int(m.Perm))).Expected = Errno(unix.EEXIST)
 		case wrap.OpFile:
-			l.add(unix.SYS_MKNODAT, "mknodat", fdcwd, text(m.Target), num(unix.S_IFREG|int(m.Perm))).Pass = Errno(unix.EEXIST)
+			l.add(unix.SYS_MKNODAT, "mknodat", fdcwd, text(m.Target), num(unix.S_IFREG|int(m.Perm))).Expected = Errno(unix.EEXIST)
 		case wrap.OpWhiteout:
 			l.add(unix.SYS_MKNODAT, "mknodat", fdcwd, text(m.Target), num(unix.S_IFCHR))
 		case wrap.OpSymlink:
-			l.add(unix.SYS_SYMLINKAT, "symlinkat", text(m.Source), fdcwd, text(m.Target)).Pass = Errno(unix.EEXIST)
+			l.add(unix.SYS_SYMLINKAT, "symlinkat", text(m.Source), fdcwd, text(m.Target)).Expected = Errno(unix.EEXIST)
 		case wrap.OpContent:
 			l.create(m.Target, m.Source, m.Perm)
 		case wrap.OpClone:
@@ -56,14 +56,14 @@ func (l *mountList) mounts(ops []wrap.Mount, devices []Device) {
 			l.remountAttached(held[m.Slot], modes[m.Slot])
 			if m.Soft { // the clone may have been left out
 				for k := moved; k < len(l.steps); k++ {
-					l.steps[k].Pass = Errno(unix.EBADF)
+					l.steps[k].Expected = Errno(unix.EBADF)
 				}
 			}
 			l.close(to)
 			l.allowMissing(m, first)
 			l.close(held[m.Slot])
 			if m.Soft {
-				l.steps[len(l.steps)-1].Pass = Errno(unix.EBADF)
+				l.steps[len(l.steps)-1].Expected = Errno(unix.EBADF)
 			}
 			delete(held, m.Slot)
 			l.openDevice(m.Target, devices)
@@ -202,7 +202,7 @@ func (l *mountList) allowMissing(m *wrap.Mount, first int) {
 	if !m.Soft {
 		return
 	}
-	l.steps[first].Pass = Errno(unix.ENOENT)
+	l.steps[first].Expected = Errno(unix.ENOENT)
 	l.steps[first].Skip = uint8(len(l.steps) - 1 - first)
 }
 

@@ -97,8 +97,8 @@ func (l *list) egress() {
 	first := len(l.steps)
 	l.relaySockets(&ipv6)
 	v6 := l.steps[first:]
-	v6[0].Pass, v6[0].Skip = Errno(unix.EAFNOSUPPORT), uint8(len(v6)-1) // no support for IPv6: skip all
-	v6[1].Pass, v6[1].Skip = anyErrno, uint8(len(v6)-3)                 // no IPv6 in this namespace: skip all but the close
+	v6[0].Expected, v6[0].Skip = Errno(unix.EAFNOSUPPORT), uint8(len(v6)-1) // no support for IPv6: skip all
+	v6[1].Expected, v6[1].Skip = anyErrno, uint8(len(v6)-3)                 // no IPv6 in this namespace: skip all but the close
 }
 
 // relaySockets creates the relay's sockets of a family. The first two steps test whether the
@@ -143,7 +143,7 @@ func (l *list) doors(firstPort int) {
 	l.doorOf(&ipv6)
 	for i := range l.steps[first:] {
 		s := &l.steps[first+i]
-		s.Pass, s.Skip = anyErrno, uint8(len(l.steps)-first-i-1)
+		s.Expected, s.Skip = anyErrno, uint8(len(l.steps)-first-i-1)
 	}
 }
 
@@ -184,7 +184,7 @@ func (l *list) lookups() {
 	l.add(unix.SYS_WRITE, "write", kept(fd), data(rule), num(len(rule)))
 	// A kernel without such rules answers with an error. It has only one table, which must not get the route.
 	told := l.add(unix.SYS_RECVFROM, "recvfrom", kept(fd), num(0), num(0), num(unix.MSG_DONTWAIT))
-	told.Pass, told.Skip = Errno(unix.EAGAIN), 1
+	told.Expected, told.Skip = Errno(unix.EAGAIN), 1
 	l.add(unix.SYS_CLOSE, "close", num(-1)) // an invalid step, which skips the route
 	l.add(unix.SYS_WRITE, "write", kept(fd), data(route), num(len(route)))
 	l.close(fd)
@@ -193,9 +193,9 @@ func (l *list) lookups() {
 		s := &l.steps[first+i]
 		switch {
 		case first+i < opened:
-			s.Pass, s.Skip = anyErrno, uint8(end-first-i-1)
-		case s.Pass == 0 && first+i < end-1:
-			s.Pass, s.Skip = anyErrno, uint8(end-first-i-2) // skip all but the close
+			s.Expected, s.Skip = anyErrno, uint8(end-first-i-1)
+		case s.Expected == 0 && first+i < end-1:
+			s.Expected, s.Skip = anyErrno, uint8(end-first-i-2) // skip all but the close
 		}
 	}
 }

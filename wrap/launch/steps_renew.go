@@ -102,7 +102,7 @@ func (l *mountList) renew(m *wrap.Mount, mask int, join func()) {
 	}
 	open(fdcwd, m.Target[:max(at, 1)], unix.O_DIRECTORY, noLinks).Save = dir
 	s := open(kept(dir), m.Target[at+1:], 0, noLinks|unix.RESOLVE_BENEATH|unix.RESOLVE_NO_XDEV)
-	s.Save, s.Pass = name, Errno(unix.EXDEV)
+	s.Save, s.Expected = name, Errno(unix.EXDEV)
 	from := name
 	if m.Op == wrap.OpPlace {
 		from = l.slot()
@@ -129,11 +129,11 @@ func (l *mountList) renew(m *wrap.Mount, mask int, join func()) {
 		s := &l.steps[i]
 		switch {
 		case i == first:
-			s.Bear, s.Skip = true, uint8(len(l.steps)-1-i)
+			s.Tolerant, s.Skip = true, uint8(len(l.steps)-1-i)
 		case i < closes:
-			s.Bear, s.Skip = true, uint8(closes-1-i)
+			s.Tolerant, s.Skip = true, uint8(closes-1-i)
 		default:
-			s.Pass = Errno(unix.EBADF) // the descriptor was never opened
+			s.Expected = Errno(unix.EBADF) // the descriptor was never opened
 		}
 	}
 	l.on, l.field = "", ""

@@ -79,11 +79,11 @@ func (l *list) landlock(r landlock.Ruleset, abi int, logs bool) {
 			l.add(unix.SYS_OPENAT, "openat", fdcwd, text(rule.Path), num(unix.O_PATH|unix.O_CLOEXEC)).Save = at
 		}
 		o := &l.steps[len(l.steps)-1]
-		o.Pass, o.Skip = Errno(unix.ENOENT), 2
+		o.Expected, o.Skip = Errno(unix.ENOENT), 2
 		add := l.add(landlock.AddRule, "landlock_add_rule", kept(rs), num(landlock.PathBeneath),
 			data(words(uint64(rule.Attr(0).Allowed), 0)[:landlock.PathBeneathSize]))
 		add.Patch, add.At, add.Off = at, 2, uint8(landlock.PathBeneathParent)
-		add.Pass = Errno(unix.EBADFD) // a pipe, which can be reopened under any rules
+		add.Expected = Errno(unix.EBADFD) // a pipe, which can be reopened under any rules
 		l.close(at)
 	}
 	l.on = ""
@@ -112,7 +112,7 @@ func (l *list) capabilities(keep []wrap.Cap, bounding bool) {
 	}
 	for c := 0; bounding && c <= lastCap; c++ {
 		if mask&(1<<c) == 0 { // EINVAL: the kernel does not know this capability
-			l.add(unix.SYS_PRCTL, "prctl", num(unix.PR_CAPBSET_DROP), num(c)).Pass = Errno(unix.EINVAL)
+			l.add(unix.SYS_PRCTL, "prctl", num(unix.PR_CAPBSET_DROP), num(c)).Expected = Errno(unix.EINVAL)
 		}
 	}
 	lo, hi := mask&0xffffffff, mask>>32

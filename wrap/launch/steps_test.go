@@ -126,7 +126,7 @@ func unset(steps []Step) string {
 		for _, slot := range passed[i] {
 			delete(set, slot)
 		}
-		if s.Pass != 0 && s.Skip > 0 {
+		if s.Expected != 0 && s.Skip > 0 {
 			behind := i + int(s.Skip) + 1
 			for _, over := range steps[i:min(behind, len(steps))] {
 				if over.Save != 0 {
@@ -232,7 +232,7 @@ func TestCapabilities(t *testing.T) {
 			switch {
 			case s.Call == unix.SYS_PRCTL && s.Args[0].Num == unix.PR_CAPBSET_DROP:
 				dropped[s.Args[1].Num] = true
-				if i > at || s.Pass != Errno(unix.EINVAL) {
+				if i > at || s.Expected != Errno(unix.EINVAL) {
 					t.Errorf("%v comes after capset, or does not pass over what a kernel lacks", s)
 				}
 			case s.Call == unix.SYS_PRCTL && s.Args[0].Num == unix.PR_CAP_AMBIENT:
@@ -275,11 +275,11 @@ func TestSoftOperations(t *testing.T) {
 			l := &mountList{}
 			l.mounts([]wrap.Mount{{Op: wrap.OpOpen, Source: "/empty", Slot: 1}, m}, nil)
 			first := l.steps[1] // the last step closes what OpOpen holds
-			if want := len(l.steps) - 3; first.Call != unix.SYS_OPENAT2 || soft && (int(first.Skip) != want || first.Pass != Errno(unix.ENOENT)) || !soft && (first.Pass != 0 || first.Skip != 0) {
+			if want := len(l.steps) - 3; first.Call != unix.SYS_OPENAT2 || soft && (int(first.Skip) != want || first.Expected != Errno(unix.ENOENT)) || !soft && (first.Expected != 0 || first.Skip != 0) {
 				t.Errorf("%v, soft %v: %v, of %d steps", m.Op, soft, first, len(l.steps))
 			}
 			for _, s := range l.steps[2:] {
-				if s.Pass == Errno(unix.ENOENT) {
+				if s.Expected == Errno(unix.ENOENT) {
 					t.Errorf("%v passes over what is missing", s)
 				}
 			}
@@ -338,7 +338,7 @@ func TestLandlockSteps(t *testing.T) {
 		if names != "landlock_create_ruleset openat landlock_add_rule close openat landlock_add_rule close landlock_restrict_self close " {
 			t.Errorf("ABI %d: %s", abi, names)
 		}
-		if s := l.steps[1]; s.Pass != Errno(unix.ENOENT) || s.Skip != 2 {
+		if s := l.steps[1]; s.Expected != Errno(unix.ENOENT) || s.Skip != 2 {
 			t.Errorf("%v", s)
 		}
 	}

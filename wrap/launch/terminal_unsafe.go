@@ -43,9 +43,9 @@ func Unstopped(f func()) {
 	f()
 }
 
-// GoOn resumes a terminal's output that a program has suspended (TCOOFF of tcflow(3)), which
+// ResumeOutput resumes a terminal's output that a program has suspended (TCOOFF of tcflow(3)), which
 // no key does. Output that a person has suspended stays so.
-func GoOn(fd int) {
+func ResumeOutput(fd int) {
 	Unstopped(func() { _ = unix.IoctlSetInt(fd, unix.TCXONC, tcoOn) })
 }
 

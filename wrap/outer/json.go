@@ -18,8 +18,8 @@ func DecodeInvocation(name string, text []byte) (inv Invocation, hasEnv bool, er
 	return decodeInvocation(name, text, "cmd", "args", "env", "cwd", "mounts")
 }
 
-// DecodeFolders reads {cwd, mounts} of future invocations.
-func DecodeFolders(name string, text []byte) (inv Invocation, err error) {
+// DecodeDirs reads {cwd, mounts} of future invocations.
+func DecodeDirs(name string, text []byte) (inv Invocation, err error) {
 	inv, _, err = decodeInvocation(name, text, "cwd", "mounts")
 	return inv, err
 }

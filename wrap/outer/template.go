@@ -27,7 +27,7 @@ func AppendTemplate(dst []byte, of Wrapper, left []Lack) ([]byte, error) {
 	t.KeyStr("cmd", t.w.program())
 	doc.Values(&t.Writer, "line", t.w.line, func(w *Word) { t.word(w) })
 	t.Key("folders")
-	t.folders()
+	t.directories()
 	t.Key("env")
 	t.environment()
 	t.Key("audit")
@@ -76,9 +76,9 @@ func (t *template) word(w *Word) {
 	t.Close('}')
 }
 
-// folders writes the directories in view: where the command starts by default, the paths of the
+// directories writes the directories in view: where the command starts by default, the paths of the
 // host in order, of which the last that holds a path decides, and the requested mounts.
-func (t *template) folders() {
+func (t *template) directories() {
 	w := t.w
 	t.Open('{')
 	t.KeyStr("cwd", w.plan.Command.Dir)

@@ -30,7 +30,7 @@ func (w *World) secrets(h *wrap.Host, r *spec.Resolved) {
 		}
 		for _, p := range at {
 			f, ok := w.find(p, s.Why)
-			if !ok || s.Root && h.UID != 0 || s.Folder && (f.Target != "" || f.Kind != wrap.Dir) || Named(r, p, f.Real) || !w.inView(r, p) {
+			if !ok || s.Root && h.UID != 0 || s.DirOnly && (f.Target != "" || f.Kind != wrap.Dir) || Named(r, p, f.Real) || !w.inView(r, p) {
 				continue
 			}
 			f.Path = f.Real

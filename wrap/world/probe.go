@@ -179,7 +179,7 @@ func Named(r *spec.Resolved, p, real string) bool {
 // inView reports whether p shows inside, as far as private directories decide.
 func (w *World) inView(r *spec.Resolved, p string) bool {
 	private := false
-	for _, row := range defaults.PrivateFolders() {
+	for _, row := range defaults.PrivateDirs() {
 		private = private || view.Within(p, row.Path)
 	}
 	if !r.Private || !private {

@@ -22,7 +22,7 @@ func (w *World) programs(h *wrap.Host, r *spec.Resolved) {
 		}
 		e.Path, e.Mapped = at.Inside, at.Mapped
 		if at.Name != "" {
-			e.Path, e.Folder = "/usr/bin/"+at.Name, "/usr/bin"
+			e.Path, e.Dir = "/usr/bin/"+at.Name, "/usr/bin"
 		}
 		host, _ := r.Outside(e.Path)
 		real, err := spec.Real(host, w)

@@ -50,7 +50,7 @@ func New(t testing.TB, texts ...string) *World {
 	w.Host.Rungs[wrap.RungBare].State = wrap.Yes
 	w.in = spec.Inputs{Home: "/home/u", Cwd: "/home/u/w", Paths: w,
 		Environ: []string{"PATH=/usr/bin", "HOME=/home/u", "LANG=C", "API_TOKEN=x", "SSH_AUTH_SOCK=/tmp/agent"}}
-	w.Req = wrap.Request{Counter: wrap.CounterAuto, Argv: []string{"make", "test"}, Program: wrap.Program{Path: "/usr/bin/make", Real: "/usr/bin/make", Folder: "/usr/bin"},
+	w.Req = wrap.Request{Counter: wrap.CounterAuto, Argv: []string{"make", "test"}, Program: wrap.Program{Path: "/usr/bin/make", Real: "/usr/bin/make", Dir: "/usr/bin"},
 		Record: "/home/u/.local/state/sbx/runs/1/effective.json"}
 	for _, text := range texts {
 		for _, line := range strings.Split(text, "\n") {
@@ -150,7 +150,7 @@ func (w *World) Line(line string) {
 	case "record":
 		w.Req.Record = first
 	case "program":
-		w.Req.Program = wrap.Program{Path: first, Real: first, Folder: path.Dir(first), Interpreters: strings.Fields(more)}
+		w.Req.Program = wrap.Program{Path: first, Real: first, Dir: path.Dir(first), Interpreters: strings.Fields(more)}
 		w.Req.Argv = []string{path.Base(first)}
 	case "mounted":
 		w.Host.Mounts = append(w.Host.Mounts, wrap.MountPoint{Path: first, Type: more})

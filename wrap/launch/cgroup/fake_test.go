@@ -65,7 +65,7 @@ func (f *fake) find(want Want) [wrap.Controllers]wrap.GroupHost {
 
 // directories create and remove groups like the kernel: with their files, and only if nothing
 // but files is in them.
-func (f *fake) folders() dirCalls {
+func (f *fake) dirs() dirCalls {
 	return dirCalls{
 		mkdir: func(path string) error {
 			if err := unix.Mkdir(path, 0o755); err != nil {
@@ -205,7 +205,7 @@ func TestLeafAndBack(t *testing.T) {
 	dir := f.root + f.own
 	g := []wrap.Group{{Version: 2, Dir: dir, Controllers: []wrap.Controller{wrap.Memory, wrap.PIDs}, Leaf: true,
 		Enable: []wrap.Controller{wrap.Memory, wrap.PIDs}, Write: []wrap.Setting{{File: "memory.max", Value: "4096"}, {File: "pids.max", Value: "5"}}}}
-	moved := f.folders()
+	moved := f.dirs()
 	plain := moved.mkdir
 	moved.mkdir = func(path string) error {
 		if strings.HasSuffix(path, "-supervisor") { // where the supervisor goes, it is gone from
@@ -248,7 +248,7 @@ func TestMakeLeavesNothing(t *testing.T) {
 	f.group("/y")
 	x, y := f.root+top+"/x", f.root+top+"/y"
 	before := append(names(t, x), names(t, y)...)
-	_, err := f.folders().make([]wrap.Group{{Version: 2, Dir: x, Write: []wrap.Setting{{File: "pids.max", Value: "5"}}},
+	_, err := f.dirs().make([]wrap.Group{{Version: 2, Dir: x, Write: []wrap.Setting{{File: "pids.max", Value: "5"}}},
 		{Version: 2, Dir: y, Write: []wrap.Setting{{File: "no.such", Value: "5"}}}})
 	e, ok := err.(*Error)
 	if !ok || e.Err != unix.ENOENT || !strings.HasSuffix(e.On, "/no.such") {
@@ -258,7 +258,7 @@ func TestMakeLeavesNothing(t *testing.T) {
 		t.Errorf("left: %v", after)
 	}
 	// A group that only counts is left out instead.
-	s, err := f.folders().make([]wrap.Group{{Version: 1, Dir: y + "/absent", Soft: true}})
+	s, err := f.dirs().make([]wrap.Group{{Version: 1, Dir: y + "/absent", Soft: true}})
 	if err != nil || len(s.made) != 0 {
 		t.Errorf("%v, %v", err, s)
 	}
@@ -276,7 +276,7 @@ func TestSweep(t *testing.T) {
 		f.group("/x/" + g)
 	}
 	f.group("/x/" + gone[1] + "/inner/deeper")
-	f.folders().sweep(x)
+	f.dirs().sweep(x)
 	left := entries(x)
 	slices.Sort(left)
 	slices.Sort(stay)

@@ -27,19 +27,18 @@ func (w Want) deny(out *[wrap.Controllers]wrap.GroupHost, why string) {
 // nothing, so some failures show only in Make.
 func Find(want Want) [wrap.Controllers]wrap.GroupHost { return newFinder(want).find() }
 
-// Beneath is Find for one threaded controller, in the caller's own group only: a limit that
-// nobody
-// asked for must not move a command out of a session, a service or a container. Other rules
-// of these (devices, addresses, which processes end with them) apply to their group, and
-// may not be visible in any file.
-func Beneath(c wrap.Controller) wrap.GroupHost {
+// FindInOwn is Find for one threaded controller, in the caller's own group only: a limit that nobody
+// asked for must not move a command out of a session, a service or a container. Other rules of these
+// (devices, addresses, which processes end with them) apply to their group, and may not be visible
+// in any file.
+func FindInOwn(c wrap.Controller) wrap.GroupHost {
 	f := newFinder(wantOnly(c))
 	f.ownGroupOnly = true
 	return f.find()[c]
 }
 
-// In is Find for one controller, in a group of version 2 above the caller's own.
-func In(dir string, c wrap.Controller) wrap.GroupHost {
+// FindIn is Find for one controller, in a group of version 2 above the caller's own.
+func FindIn(dir string, c wrap.Controller) wrap.GroupHost {
 	out, _, _ := newFinder(Want{}).offer(dir, false, wantOnly(c))
 	return out[c]
 }

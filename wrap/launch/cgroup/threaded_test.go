@@ -47,10 +47,10 @@ func TestInTheGroupOfOtherLimits(t *testing.T) {
 	f := newFake(t, "/a.slice/t.scope")
 	f.group("/a.slice", "cgroup.subtree_control=memory pids")
 	f.group("/b.slice", "cgroup.subtree_control=memory")
-	if h := In(f.root+top+"/a.slice", wrap.PIDs); h.State != wrap.Yes || h.Dir != f.root+top+"/a.slice" || h.Enable || h.Threaded {
+	if h := FindIn(f.root+top+"/a.slice", wrap.PIDs); h.State != wrap.Yes || h.Dir != f.root+top+"/a.slice" || h.Enable || h.Threaded {
 		t.Errorf("%+v", h)
 	}
-	if h := In(f.root+top+"/b.slice", wrap.PIDs); h.State != wrap.No || !strings.Contains(h.Why, "does not hand the pids controller down") {
+	if h := FindIn(f.root+top+"/b.slice", wrap.PIDs); h.State != wrap.No || !strings.Contains(h.Why, "does not hand the pids controller down") {
 		t.Errorf("%+v", h)
 	}
 }
@@ -65,7 +65,7 @@ func TestThreadedAndBack(t *testing.T) {
 		Enable: []wrap.Controller{wrap.PIDs}, Write: []wrap.Setting{{File: "pids.max", Value: "5"}}}}
 	var runs [2]*Set
 	for i := range runs {
-		s, err := f.folders().make(g)
+		s, err := f.dirs().make(g)
 		if err != nil {
 			t.Fatal(err)
 		}

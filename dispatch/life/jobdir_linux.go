@@ -14,8 +14,8 @@ import (
 	"sbx/audit"
 )
 
-// folder is the directory of a dispatch, which no sandbox can see.
-type folder string
+// jobDir is the directory of a dispatch, which no sandbox can see.
+type jobDir string
 
 // The files in the directory of a dispatch.
 const (
@@ -28,18 +28,18 @@ const (
 	stopFile    = "stop" // the status requested when the dispatch was stopped
 )
 
-// folderOf returns the directory of a dispatch.
-func (w *World) folderOf(ledger, id string) folder {
-	return folder(filepath.Join(w.folders(ledger), folderName(id)))
+// dirOf returns the directory of a dispatch.
+func (w *World) dirOf(ledger, id string) jobDir {
+	return jobDir(filepath.Join(w.dirs(ledger), dirName(id)))
 }
 
-// folders returns the directory that contains the folders of one ledger.
-func (w *World) folders(ledger string) string {
+// dirs returns the directory that contains the directories of one ledger's dispatches.
+func (w *World) dirs(ledger string) string {
 	return filepath.Join(w.StateDir, "dispatches", digest(realFile(ledger))[:16])
 }
 
 // realFile resolves the symbolic links of a path, so that every process uses the same
-// folder for a ledger, by whichever path it was named. The file and its directory need not
+// directory for a ledger, by whichever path it was named. The file and its directory need not
 // exist.
 func realFile(path string) string {
 	for dir, rest := path, ""; ; dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest) {
@@ -52,9 +52,9 @@ func realFile(path string) string {
 	}
 }
 
-// folderName returns the name of the folder for an id. An id in a foreign ledger may be any
+// dirName returns the name of the directory for an id. An id in a foreign ledger may be any
 // text; one that is not plain is replaced by its digest.
-func folderName(id string) string {
+func dirName(id string) string {
 	if len(id) > 64 || id == "" {
 		return "x-" + digest(id)
 	}
@@ -73,7 +73,7 @@ func digest(s string) string {
 
 // make creates the directory. It fails if the directory exists: the process that creates
 // it runs the dispatch.
-func (f folder) make() error {
+func (f jobDir) make() error {
 	if err := os.MkdirAll(filepath.Dir(string(f)), 0o700); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (f folder) make() error {
 
 // makeWith is make with the job and the process in the directory. It creates them
 // atomically, so that an existing directory always names the process.
-func (f folder) makeWith(j *Job, p audit.Process) error {
+func (f jobDir) makeWith(j *Job, p audit.Process) error {
 	if err := os.MkdirAll(filepath.Dir(string(f)), 0o700); err != nil {
 		return err
 	}
@@ -90,8 +90,8 @@ func (f folder) makeWith(j *Job, p audit.Process) error {
 	if err != nil {
 		return err
 	}
-	if err = folder(temp).writeJSON(processFile, p); err == nil {
-		err = folder(temp).writeJSON(jobFile, j)
+	if err = jobDir(temp).writeJSON(processFile, p); err == nil {
+		err = jobDir(temp).writeJSON(jobFile, j)
 	}
 	if err == nil {
 		err = os.Rename(temp, string(f)) // fails if the directory exists and is not empty
@@ -102,10 +102,10 @@ func (f folder) makeWith(j *Job, p audit.Process) error {
 	return err
 }
 
-func (f folder) path(name string) string { return filepath.Join(string(f), name) }
+func (f jobDir) path(name string) string { return filepath.Join(string(f), name) }
 
 // write replaces a file atomically.
-func (f folder) write(name string, b []byte) error {
+func (f jobDir) write(name string, b []byte) error {
 	temp := f.path("." + name)
 	if err := os.WriteFile(temp, b, 0o600); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (f folder) write(name string, b []byte) error {
 
 // read returns the content of a file in the directory; nil if there is none, or if it is
 // larger than a record may be.
-func (f folder) read(name string) []byte {
+func (f jobDir) read(name string) []byte {
 	file, err := os.OpenFile(f.path(name), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil
@@ -133,7 +133,7 @@ func (f folder) read(name string) []byte {
 }
 
 // writeJSON writes a value as JSON, for readJob or process.
-func (f folder) writeJSON(name string, v any) error {
+func (f jobDir) writeJSON(name string, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (f folder) writeJSON(name string, v any) error {
 }
 
 // readJob returns the job in the directory; nil if there is none.
-func (f folder) readJob() *Job {
+func (f jobDir) readJob() *Job {
 	j := new(Job)
 	if b := f.read(jobFile); b == nil || json.Unmarshal(b, j) != nil {
 		return nil
@@ -151,7 +151,7 @@ func (f folder) readJob() *Job {
 }
 
 // process returns the keeper's process; noted is false if the directory names none.
-func (f folder) process() (p audit.Process, noted bool) {
+func (f jobDir) process() (p audit.Process, noted bool) {
 	b := f.read(processFile)
 	if b == nil || json.Unmarshal(b, &p) != nil || p.PID <= 0 {
 		return audit.Process{}, false

@@ -9,27 +9,27 @@ import (
 	"sbx/wrap/outer"
 )
 
-// badFolders are the directories of an invocation that do not exist on this host: then the
+// badDirs are the directories of an invocation that do not exist on this host: then the
 // invocation is invalid, not the spec.
-type badFolders struct{ spec.Problems }
+type badDirs struct{ spec.Problems }
 
-func (e badFolders) Unwrap() error { return e.Problems }
+func (e badDirs) Unwrap() error { return e.Problems }
 
 // wrapStatus returns the exit status for a command that could not be wrapped.
 func wrapStatus(err error) int {
-	if bad := (badFolders{}); errors.As(err, &bad) {
+	if bad := (badDirs{}); errors.As(err, &bad) {
 		return exitUsage
 	}
 	return exitFailed
 }
 
-// checkFolders rejects mounts of paths that are not directories. Otherwise the error would
+// checkDirs rejects mounts of paths that are not directories. Otherwise the error would
 // name fields of a document that the caller never wrote, or there would be none.
-func (c *typed) checkFolders(mounts []outer.DirMount, paths spec.Paths) error {
+func (c *typed) checkDirs(mounts []outer.DirMount, paths spec.Paths) error {
 	if c.value("wrapper") == "none" { // this wrapper ignores the mounts
 		return nil
 	}
-	var bad badFolders
+	var bad badDirs
 	for i, m := range mounts {
 		real, err := spec.Real(m.HostPath, paths)
 		if err == nil {
@@ -60,7 +60,7 @@ func byItsFields(err error, inv *outer.Invocation) error {
 		return err
 	}
 	help := cmp.Or(all[0].Help, "name a directory that is there")
-	return badFolders{spec.Problems{{Field: "cwd", On: inv.Cwd, Do: "start in it", Why: all[0].Why, Help: help}}}
+	return badDirs{spec.Problems{{Field: "cwd", On: inv.Cwd, Do: "start in it", Why: all[0].Why, Help: help}}}
 }
 
 // resolveDefault resolves an invocation's directories without any document.
