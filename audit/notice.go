@@ -6,7 +6,7 @@ import "time"
 type Notice struct {
 	Path string // absolute; "" for Overflow
 	At   time.Time
-	What What
+	What NoticeKind
 
 	// When the mount was restored, and how long it had been missing as far as is known; zero
 	// if it was not restored.
@@ -17,14 +17,14 @@ type Notice struct {
 	Found, Kept string
 }
 
-// What is the kind of a Notice.
-type What uint8
+// NoticeKind is the kind of a Notice.
+type NoticeKind uint8
 
 // These are the kinds of notices.
 const (
 	// Replaced: another file took the place of a protected or masked one, and the mount on
 	// it has fallen off inside the sandbox.
-	Replaced What = iota + 1
+	Replaced NoticeKind = iota + 1
 	// Removed: the file is gone, and the mount on it.
 	Removed
 	// Appeared: a protected name was created that was not there at launch.
@@ -41,6 +41,6 @@ const (
 )
 
 // String returns the word for w in a record.
-func (w What) String() string {
+func (w NoticeKind) String() string {
 	return [...]string{"", "replaced", "removed", "appeared", "overflow", "removed inside", "opened"}[w]
 }

@@ -40,8 +40,8 @@ func Parse(b []byte) (View, error) {
 // ID returns the id of the run.
 func (v View) ID() string { return Text(v.Node.Get("id")) }
 
-// Goes reports whether, according to the record, the run is still running.
-func (v View) Goes() bool { return v.State == StateRunning }
+// IsRunning reports whether, according to the record, the run is still running.
+func (v View) IsRunning() bool { return v.State == StateRunning }
 
 // Denials returns how many calls were denied. known is false if nothing could have seen any.
 func (v View) Denials() (count int64, known bool) {

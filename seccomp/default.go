@@ -19,17 +19,17 @@ type Options struct {
 	// execveat are not among them, whatever the level.
 	Notify    Notify
 	Uncounted bool
-	// Reach also notifies of connect where Unix does not.
-	Reach bool
-	// Looks also notifies, at NotifyOpens, of opens that only read and of calls that ask
+	// NotifyConnect also notifies of connect where Unix does not.
+	NotifyConnect bool
+	// NotifyReads also notifies, at NotifyOpens, of opens that only read and of calls that ask
 	// whether something is there.
-	Looks bool
+	NotifyReads bool
 	// Seal says what becomes of memory that could be executed as a file.
 	Seal Seal
 }
 
 // Variants lists the Options whose programs are embedded, in their order: all
-// but those with Uncounted, Reach, NoFastOpen, Looks or a Seal.
+// but those with Uncounted, NotifyConnect, NoFastOpen, NotifyReads or a Seal.
 func Variants() []Options {
 	all := make([]Options, 8*(NotifyOpens+1))
 	for i := range all {

@@ -72,7 +72,7 @@ func TestEveryCallIsDecided(t *testing.T) {
 // option are tried with that option alone.
 func TestNoDeadRules(t *testing.T) {
 	plain := Default(Options{})
-	for _, o := range []Options{{}, {Root: true}, {Unix: true}, {NoInet: true}, {NoFastOpen: true}, {Notify: NotifyExec}, {Notify: NotifyOpens}, {Notify: NotifyOpens, Looks: true}, {Unix: true, Notify: NotifyNames}} {
+	for _, o := range []Options{{}, {Root: true}, {Unix: true}, {NoInet: true}, {NoFastOpen: true}, {Notify: NotifyExec}, {Notify: NotifyOpens}, {Notify: NotifyOpens, NotifyReads: true}, {Unix: true, Notify: NotifyNames}} {
 		f := Default(o)
 		for i, r := range f.Rules {
 			if o != (Options{}) && slices.ContainsFunc(plain.Rules, func(p Rule) bool { return p.Why == r.Why }) {

@@ -21,10 +21,10 @@ var (
 const insnSize = 8
 
 // Shipped is the program of Default(o) as the kernel has it: eight bytes an
-// instruction, little endian. It is embedded, but for Uncounted, Reach, NoFastOpen, Looks
+// instruction, little endian. It is embedded, but for Uncounted, NotifyConnect, NoFastOpen, NotifyReads
 // and Seal, which are made when they are asked for, in a third of a millisecond. It is "" for an architecture without one.
 func Shipped(o Options, a Arch) string {
-	if o.Uncounted || o.Reach || o.NoFastOpen || o.Looks || o.Seal != SealNone {
+	if o.Uncounted || o.NotifyConnect || o.NoFastOpen || o.NotifyReads || o.Seal != SealNone {
 		prog, err := Program(Default(o), a)
 		if err != nil {
 			return ""

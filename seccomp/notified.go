@@ -48,7 +48,7 @@ func (o Options) notifications() []Rule {
 	if o.Unix {
 		add(NotifyExec, "the supervisor tells sockets of the sandbox from others", "connect", "bind")
 	}
-	if o.Reach && !o.Unix {
+	if o.NotifyConnect && !o.Unix {
 		add(NotifyExec, "the supervisor notes when an agent first connects to something", "connect")
 	}
 	add(NotifyNames, "a protected name must not be created", "mkdir", "mkdirat", "mknod", "mknodat",
@@ -58,7 +58,7 @@ func (o Options) notifications() []Rule {
 	if o.Notify >= NotifyOpens {
 		why := "the supervisor notes what is denied, and keeps protected names from being made"
 		flags := func(arg int) []Arg {
-			if o.Looks {
+			if o.NotifyReads {
 				return nil
 			}
 			return []Arg{{Index: arg, Op: AnyBits, Mask: writing}}
@@ -67,7 +67,7 @@ func (o Options) notifications() []Rule {
 			Rule{Calls: []string{"openat"}, Do: notify, Args: flags(2), Why: why})
 		add(NotifyOpens, why, "creat", "truncate")
 	}
-	if o.Looks {
+	if o.NotifyReads {
 		add(NotifyOpens, "the supervisor notes who looks for what is hidden", "access", "faccessat", "faccessat2", "lstat",
 			"newfstatat", "readlink", "readlinkat", "stat", "statx")
 	}

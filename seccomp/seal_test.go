@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Connect is noted for Reach, where the level notifies of anything, and allowed
+// Connect is noted for NotifyConnect, where the level notifies of anything, and allowed
 // without it; Unix has it already.
 func TestReach(t *testing.T) {
 	connect, ok := Native.Number("connect")
@@ -19,11 +19,11 @@ func TestReach(t *testing.T) {
 		want Action
 	}{
 		{Options{Notify: NotifyExec}, Action{Kind: Allow}},
-		{Options{Reach: true}, Action{Kind: Allow}},
-		{Options{Reach: true, Notify: NotifyExec}, Action{Kind: KindNotify}},
-		{Options{Reach: true, Notify: NotifyOpens, Root: true}, Action{Kind: KindNotify}},
-		{Options{Reach: true, Unix: true, Notify: NotifyExec}, Action{Kind: KindNotify}},
-		{Options{Reach: true, Uncounted: true, Notify: NotifyExec}, Action{Kind: KindNotify}},
+		{Options{NotifyConnect: true}, Action{Kind: Allow}},
+		{Options{NotifyConnect: true, Notify: NotifyExec}, Action{Kind: KindNotify}},
+		{Options{NotifyConnect: true, Notify: NotifyOpens, Root: true}, Action{Kind: KindNotify}},
+		{Options{NotifyConnect: true, Unix: true, Notify: NotifyExec}, Action{Kind: KindNotify}},
+		{Options{NotifyConnect: true, Uncounted: true, Notify: NotifyExec}, Action{Kind: KindNotify}},
 	} {
 		for _, f := range []Filter{Default(row.o), Notifications(row.o)} {
 			prog, err := Program(f, Native)

@@ -29,8 +29,8 @@ type Advice struct {
 // maxTried bounds how many Plans are kept: similar denials lead to the same few edits.
 const maxTried = 16
 
-// On returns the smallest line that allows an act.
-func (a *Adviser) On(act Act) Advice {
+// Advise returns the smallest line that allows an act.
+func (a *Adviser) Advise(act Act) Advice {
 	found, ok := a.known[act]
 	if ok {
 		return found
@@ -61,9 +61,9 @@ func (a *Adviser) atPath(act Act) Advice {
 	return Advice{}
 }
 
-// Alone returns the line that names only the act's path, and no directory above it, if it would
+// OnlyPath returns the line that names only the act's path, and no directory above it, if it would
 // allow the act on a file that existed before the start; "" if not.
-func (a *Adviser) Alone(act Act) string {
+func (a *Adviser) OnlyPath(act Act) string {
 	at := a.Plan.outside(act.Path)
 	e := a.writing(at)
 	if t := a.try(e, at); t == nil || !t.allows(e, act, at) {

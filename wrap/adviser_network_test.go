@@ -44,7 +44,7 @@ func TestAdviceForTheNetwork(t *testing.T) {
 			t.Fatalf("%s: %v", doc, err)
 		}
 		a := wrap.Adviser{Plan: plan, Resolved: r, Host: w.Probed(r), Request: w.Req}
-		if got := a.On(wrap.Act{wrap.ToReach, "o\xffd.example:443"}).Line; got != "" {
+		if got := a.Advise(wrap.Act{wrap.ToReach, "o\xffd.example:443"}).Line; got != "" {
 			t.Errorf("%s: %q for a name that no document can have", doc, got)
 		}
 		target := cmp.Or(c.target, "h.example:443")

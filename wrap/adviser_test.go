@@ -76,7 +76,7 @@ func TestAdviceConverges(t *testing.T) {
 			doc, p, res, h := c.doc, c.plan, c.r, c.h
 			for step := 0; !p.Allows(act); step++ {
 				a := wrap.Adviser{Plan: p, Resolved: res, Host: h, Request: c.w.Req}
-				advice := a.On(act)
+				advice := a.Advise(act)
 				if advice.Line == "" && step == 0 {
 					break
 				}

@@ -111,7 +111,7 @@ func (b *guards) closeWorkDir() {
 			stays = append(stays, ofPath(w, ModeRW))
 		}
 	}
-	b.through(stays, func() {
+	b.coverKeeping(stays, func() {
 		b.add(item{how: itemClosed, path: wd, field: b.modeField(), why: "it may only be read", source: wd})
 		b.plan.Watch.Closed = append(b.plan.Watch.Closed, wd)
 	})

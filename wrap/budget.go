@@ -20,7 +20,7 @@ const (
 	BudgetStarted
 	BudgetRefused
 	BudgetExceeded
-	// BudgetSpec is answered with a descriptor of Plan.Tells, to be read from its start.
+	// BudgetSpec is answered with a descriptor of Plan.ForNested, to be read from its start.
 	BudgetSpec
 	// BudgetNarrow takes no number but a descriptor: one end of a pair of sockets (SOCK_SEQPACKET),
 	// in which a Narrow waits. The outer sbx sends each Beyond back through it. BudgetWide reports

@@ -17,9 +17,9 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	d.plan.NoNewPrivs = true
 	d.plan.KeepCaps = true
 	d.openDevices()
-	d.tellPresets()
-	d.notYet()
-	d.globs()
+	d.reportPresets()
+	d.refuseUnsupported()
+	d.checkGlobs()
 	d.plan.Opening = Open(r, h)
 	b := newBuilder(d)
 	b.virtual.gather()
@@ -29,7 +29,7 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	(&agents{d}).agent()
 	if d.plan.Rung == RungFree {
 		d.plan.Base = BaseHost
-		(&teller{b.places}).tell()
+		(&reporter{b.places}).reportFree()
 	} else {
 		b.sandbox()
 	}
@@ -37,7 +37,7 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	b.programs.program()
 	(&limiter{d}).exposed()
 	b.lines.fields()
-	d.tellLimits()
+	d.warnLimits()
 	if len(d.problems) > 0 {
 		return nil, d.problems
 	}
@@ -45,16 +45,16 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	return &d.plan, nil
 }
 
-// notYet refuses the fields that sbx cannot enforce yet.
-func (b *draft) notYet() {
+// refuseUnsupported refuses the fields that sbx cannot enforce yet.
+func (b *draft) refuseUnsupported() {
 	for _, f := range b.r.NotYet {
 		b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "enforce " + string(f),
 			Why: "sbx does not enforce it yet", Help: "leave it out, or list \"" + string(f) + "\" in best_effort"}, Unavailable)
 	}
 }
 
-// globs refuses a "**/NAME" whose NAME is not a protected name.
-func (b *draft) globs() {
+// checkGlobs refuses a "**/NAME" whose NAME is not a protected name.
+func (b *draft) checkGlobs() {
 	for _, g := range b.r.Globs {
 		name := g[len("**/"):]
 		_, deep := defaults.IsProtectedName("any/" + name)
@@ -93,7 +93,7 @@ func (b *builder) sandbox() {
 		p.Base = BaseHost
 		p.Filter.NoInet = b.r.Network != spec.NetworkHost
 		b.rules.layBare()
-		b.bare()
+		b.lackNamespaces()
 		b.programs.barePrograms()
 	} else {
 		b.capabilities()
@@ -119,8 +119,8 @@ func (b *draft) capabilities() {
 	b.plan.Bounding = true
 }
 
-// bare reports what Landlock and seccomp cannot enforce without namespaces.
-func (b *draft) bare() {
+// lackNamespaces reports what Landlock and seccomp cannot enforce without namespaces.
+func (b *draft) lackNamespaces() {
 	why := "no namespaces: " + b.h.rungWhy()
 	b.plan.Bounding = false
 	if b.r.AccessMode.Guards() {

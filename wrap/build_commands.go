@@ -21,27 +21,27 @@ func (b *programs) commands() {
 		const why = "inside another sandbox nothing new is mounted or restricted"
 		held := b.h.Parent
 		if b.r.Limited && !(held.names("allow", b.r.Allow) && held.namesOnly("allow", b.r.Allow)) {
-			b.noCommands(fieldAllow, why, Unavailable)
+			b.lackCommands(fieldAllow, why, Unavailable)
 		}
 		if !held.names("deny", b.r.Deny) {
-			b.noCommands(fieldDeny, why, Unavailable)
+			b.lackCommands(fieldDeny, why, Unavailable)
 		}
 		return
 	}
-	b.deny()
+	b.collectDenied()
 	if b.r.Limited {
-		b.allowOnly()
+		b.collectAllowed()
 	}
 }
 
-// noCommands reports that a field of commands cannot be enforced as requested.
-func (b *draft) noCommands(f spec.Field, why string, s Status) {
+// lackCommands reports that a field of commands cannot be enforced as requested.
+func (b *draft) lackCommands(f spec.Field, why string, s Status) {
 	b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "hold " + string(f), Why: why,
 		Help: "leave it out, or list \"" + string(f) + "\" in best_effort"}, s)
 }
 
-// deny collects the files that commands.deny names.
-func (b *programs) deny() {
+// collectDenied collects the files that commands.deny names.
+func (b *programs) collectDenied() {
 	for i := range b.h.Deny {
 		e := &b.h.Deny[i]
 		if e.Kind == Absent {
@@ -54,7 +54,7 @@ func (b *programs) deny() {
 		b.denied, b.isDenied[e.Real] = append(b.denied, e.Real), true
 	}
 	if len(b.denied) > 0 && b.plan.Rung == RungBare && (!b.r.Limited || b.h.LandlockABI == 0) {
-		b.noCommands(fieldDeny, "no namespaces, and so no masks: "+b.h.rungWhy(), Unavailable)
+		b.lackCommands(fieldDeny, "no namespaces, and so no masks: "+b.h.rungWhy(), Unavailable)
 	}
 	for _, path := range b.needed() {
 		if b.isDenied[path] {
@@ -72,13 +72,13 @@ func (b *programs) needed() []string {
 	return append([]string{b.req.Program.Real}, b.req.Program.Interpreters...)
 }
 
-// allowOnly collects the files that may be started, if Landlock can enforce the list.
-func (b *programs) allowOnly() {
+// collectAllowed collects the files that may be started, if Landlock can enforce the list.
+func (b *programs) collectAllowed() {
 	for i := range b.h.Allow {
 		e := &b.h.Allow[i]
 		switch {
 		case e.Kind == Absent:
-			b.nothing(e, "nothing on the command's PATH has that name", "name its path, or take it out of commands.allow")
+			b.refuseAllowed(e, "nothing on the command's PATH has that name", "name its path, or take it out of commands.allow")
 		case e.Kind == Other:
 			b.nothing(e, e.Real+" cannot be executed", "make it executable, or take it out of commands.allow")
 		case b.isDenied[e.Real]:
@@ -114,7 +114,7 @@ func (b *programs) allowOnly() {
 	b.seal()
 }
 
-func (b *programs) nothing(e *Executable, why, help string) {
+func (b *programs) refuseAllowed(e *Executable, why, help string) {
 	b.problems = append(b.problems, &spec.Problem{Field: e.Field, On: e.At, Do: "allow " + e.Asked, Why: why, Help: help})
 }
 
@@ -129,7 +129,7 @@ func (b *programs) seal() {
 	f := &b.plan.Filter
 	switch {
 	case !f.On:
-		b.noCommands(fieldAllow, "no seccomp: a file in memory (memfd_create) can be executed", Degraded)
+		b.lackCommands(fieldAllow, "no seccomp: a file in memory (memfd_create) can be executed", Degraded)
 	case b.mute != "":
 		f.Seal = seccomp.SealRefuse
 		b.fault(fieldAllow, Enforced, "memfd_create is denied except with MFD_NOEXEC_SEAL: "+b.mute)
@@ -176,11 +176,11 @@ func (b *programs) inRuns(real string) bool {
 // barePrograms does what it can of placePrograms without mounts.
 func (b *programs) barePrograms() {
 	b.files(func(image string, f spec.Field) {
-		b.noCommands(f, image+" can be rewritten by the command: without namespaces nothing can be made read-only for it", Degraded)
+		b.lackCommands(f, image+" can be rewritten by the command: without namespaces nothing can be made read-only for it", Degraded)
 	})
 	for _, real := range b.denied {
 		if b.plan.Programs.Limited && b.inRuns(real) {
-			b.noCommands(fieldDeny, real+" lies in a directory that is allowed, and without namespaces it cannot be masked", Unavailable)
+			b.lackCommands(fieldDeny, real+" lies in a directory that is allowed, and without namespaces it cannot be masked", Unavailable)
 		} else if b.plan.Programs.Limited {
 			b.plan.Programs.Denied = append(b.plan.Programs.Denied, real)
 		}

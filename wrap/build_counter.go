@@ -91,7 +91,7 @@ func (b *counting) notify() seccomp.Notify {
 
 // SeesReach reports whether the counter can see when something inside first connects.
 func (p *Plan) SeesReach() bool {
-	return p.Counter == CounterNotify && p.Filter.On && (p.Filter.Unix || p.Filter.Reach)
+	return p.Counter == CounterNotify && p.Filter.On && (p.Filter.Unix || p.Filter.NotifyConnect)
 }
 
 // Closed reports whether Landlock alone, without mounts, keeps path from being written, created or
@@ -131,7 +131,7 @@ func (p *Plan) ObservedFiles() (seen []string) {
 	if p.Notify >= seccomp.NotifyOpens {
 		seen = append(seen, "opens for writing")
 	}
-	if p.Filter.Looks {
+	if p.Filter.NotifyReads {
 		seen = append(seen, "secrets")
 	}
 	if len(p.Watch.MaskedDirs) > 0 {
@@ -180,16 +180,16 @@ func (b *guards) views() {
 	}
 }
 
-// unmadeHeld returns how well protected names that do not exist yet are enforced.
-func (b *guards) unmadeHeld() Status {
+// unmadeStatus returns how well protected names that do not exist yet are enforced.
+func (b *guards) unmadeStatus() Status {
 	if b.plan.Notify == seccomp.NotifyOpens {
 		return Guarded
 	}
 	return Degraded
 }
 
-// unmade says how protected names that do not exist yet are kept from being created.
-func (b *guards) unmade() string {
+// unmadeText says how protected names that do not exist yet are kept from being created.
+func (b *guards) unmadeText() string {
 	switch b.plan.Notify {
 	case seccomp.NotifyOpens:
 		return "a protected name that does not exist yet is denied, but a program that changes a path while it is checked may pass: then the name is noticed and moved away"

@@ -82,7 +82,7 @@ func (b *fieldLines) fields() {
 	b.job(files)
 	b.implied(files)
 	b.agentLines()
-	b.tellUnplaced()
+	b.reportUnplaced()
 	if b.plan.Rung == RungParent && b.r.Root.Real != "" {
 		b.note("sandbox.root", "inside another sandbox nothing is mounted: virtual paths are those that the outer one has")
 	}

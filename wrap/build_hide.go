@@ -75,7 +75,7 @@ func (b *guards) hide() {
 		b.hideInBind(p)
 		if !p.Exists {
 			b.hideTargets(p)
-			b.tellNothingHidden(p)
+			b.reportNothingHidden(p)
 			continue
 		}
 		if under(p.Real, "/proc") || b.ownDev(p.Real) {
@@ -93,10 +93,10 @@ func (b *guards) hide() {
 	}
 }
 
-// tellNothingHidden reports that a path of filesystem.hide does not exist and would be visible if
+// reportNothingHidden reports that a path of filesystem.hide does not exist and would be visible if
 // it were created. A document may be meant for many hosts, so there only the Enforcement says so; a
 // user who typed --hide for this run is warned.
-func (b *guards) tellNothingHidden(p spec.Path) {
+func (b *guards) reportNothingHidden(p spec.Path) {
 	if slices.ContainsFunc(b.binds, func(m spec.MountAt) bool { return under(m.Target, p.Abs) || under(m.Target, p.Real) }) {
 		return
 	}

@@ -43,7 +43,7 @@ func (b *homeLayer) layHome() {
 	case b.h.Overlay.State != No && b.h.Layer.State != No:
 		b.home = homeOverlay
 	default:
-		b.rebuiltHome(home, without)
+		b.rebuildHome(home, without)
 	}
 	for i := range b.r.Own {
 		if o := &b.r.Own[i]; o.Exists && o.Mode != spec.OwnLocked && o.Mode != spec.OwnPrivate && !b.opensOwn(o.Abs) {
@@ -51,15 +51,15 @@ func (b *homeLayer) layHome() {
 		}
 	}
 	if b.home == homePrivate || b.home == homeOverlay {
-		b.fault(FieldHome, Enforced, b.ends())
+		b.fault(FieldHome, Enforced, b.homeText())
 	}
 	if b.home == homeOverlay && b.h.Kernel.Less(tmpfsKernel) {
 		b.fault(FieldHome, Enforced, "directories that the host has there cannot be removed (before Linux 6.6)")
 	}
 }
 
-// rebuiltHome rebuilds the home from binds, which works without a writable overlay.
-func (b *homeLayer) rebuiltHome(home string, without func(why string)) {
+// rebuildHome rebuilds the home from binds, which works without a writable overlay.
+func (b *homeLayer) rebuildHome(home string, without func(why string)) {
 	why := b.h.Layer.Why
 	if b.h.Overlay.State == No {
 		why = b.h.Overlay.Why
@@ -72,7 +72,7 @@ func (b *homeLayer) rebuiltHome(home string, without func(why string)) {
 	default:
 		b.home = homeRebuilt
 		b.homeCopies(home)
-		b.fault(FieldHome, Degraded, b.ends()+"; what the home has already may only be read, its own state apart: "+why)
+		b.fault(FieldHome, Degraded, b.homeText()+"; what the home has already may only be read, its own state apart: "+why)
 	}
 }
 
@@ -83,8 +83,8 @@ func (b *homeLayer) readOnlyTree(path string) bool {
 	return under(path, b.r.WorkingDir.Real) || b.r.Restricted.Real != "" && under(path, b.r.Restricted.Real)
 }
 
-// ends says what happens at the end to files that the agent wrote in its home.
-func (b *homeLayer) ends() string {
+// homeText says what happens at the end to files that the agent wrote in its home.
+func (b *homeLayer) homeText() string {
 	text := "what the agent writes in its home"
 	var own []string
 	for i := range b.r.Write {

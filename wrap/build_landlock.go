@@ -39,8 +39,8 @@ func (b *rules) landlock() {
 	b.restrict(r)
 }
 
-// apart lets Landlock separate the command from processes outside, and enforce nothing else.
-func (b *rules) apart() {
+// separate lets Landlock separate the command from processes outside, and enforce nothing else.
+func (b *rules) separate() {
 	r := landlock.Ruleset{Scope: landlock.ScopeAll}
 	b.movable(&r)
 	b.restrict(r)

@@ -73,7 +73,7 @@ func (b *limiter) memory(bytes spec.Bytes) {
 	}
 	why, help := "", ""
 	if p := b.h.Parent; p != nil {
-		why, help = outer(f, p.Memory > 0, spec.Bytes(p.Memory).String())
+		why, help = whyNotOuter(f, p.Memory > 0, spec.Bytes(p.Memory).String())
 	} else if h := &b.h.Groups[Memory]; h.State == Yes {
 		b.group(f, Memory, memorySettings(h, int64(bytes)))
 		switch {
@@ -108,7 +108,7 @@ func (b *limiter) cpus(cpus float64) {
 	}
 	why, help := "", ""
 	if p := b.h.Parent; p != nil {
-		why, help = outer(f, p.CPUs > 0, strconv.FormatFloat(p.CPUs, 'g', -1, 64))
+		why, help = whyNotOuter(f, p.CPUs > 0, strconv.FormatFloat(p.CPUs, 'g', -1, 64))
 	} else if h := &b.h.Groups[CPU]; h.State == Yes {
 		b.group(f, CPU, cpuSettings(h, cpus))
 		return
@@ -133,7 +133,7 @@ func (b *limiter) pids(n int) {
 	}
 	why, help := "", ""
 	if p := b.h.Parent; p != nil {
-		why, help = outer(f, p.PIDs > 0, strconv.FormatInt(p.PIDs, 10))
+		why, help = whyNotOuter(f, p.PIDs > 0, strconv.FormatInt(p.PIDs, 10))
 	} else if b.h.Groups[PIDs].State == Yes {
 		b.group(f, PIDs, pidsSettings(n))
 		return
@@ -176,8 +176,8 @@ func (b *limiter) heldOutside(f spec.Field, holds func(*Parent) bool) bool {
 	return true
 }
 
-// outer says why an outer sandbox does not enforce a limit of this one.
-func outer(f spec.Field, has bool, what string) (why, help string) {
+// whyNotOuter says why an outer sandbox does not enforce a limit of this one.
+func whyNotOuter(f spec.Field, has bool, what string) (why, help string) {
 	why = "the outer sandbox holds no " + string(f)
 	if has {
 		why = "the outer sandbox has " + what
@@ -272,9 +272,9 @@ func (b *layers) keepInGroups() {
 	b.add(item{path: "/sys", source: "/sys", kind: Dir, mode: ModeRO, field: "limits"})
 }
 
-// tellLimits warns about limits that are not fully enforced, if the documents accept that: a
+// warnLimits warns about limits that are not fully enforced, if the documents accept that: a
 // command without a limit may never end.
-func (b *draft) tellLimits() {
+func (b *draft) warnLimits() {
 	for i := range b.plan.Enforcement {
 		if e := &b.plan.Enforcement[i]; e.Field.In("limits") && e.Status != Enforced && b.r.AllowsLess(e.Field) {
 			why, _, _ := strings.Cut(e.Reason, "; ") // the record has the whole reason

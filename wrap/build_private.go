@@ -76,7 +76,7 @@ func (b *layers) openSecrets() {
 				opened = append(opened, i)
 			}
 		}
-		b.through(opened, func() {
+		b.coverKeeping(opened, func() {
 			b.pinsAbove(dir, dir)
 			b.add(item{how: itemOwned, path: dir, slot: b.opensAt[dir], perm: 0o700, field: FieldSecrets})
 			b.private = append(b.private, dir)

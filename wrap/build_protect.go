@@ -125,7 +125,7 @@ func (b *guards) watch() {
 		b.layNames(w.Trees)
 	}
 	if len(w.Trees) > 0 {
-		b.fault(FieldUnmade, b.unmadeHeld(), b.unmade())
+		b.fault(FieldUnmade, b.unmadeStatus(), b.unmadeText())
 		if why := b.h.SearchCut; why != "" {
 			b.unprotected("the search for repositories was cut: " + why)
 		}

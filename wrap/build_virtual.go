@@ -70,8 +70,8 @@ func (b *virtual) free(own, at string) bool {
 	return why == ""
 }
 
-// tellUnplaced reports the entries of a workshop's tree that have no virtual path.
-func (b *fieldLines) tellUnplaced() {
+// reportUnplaced reports the entries of a workshop's tree that have no virtual path.
+func (b *fieldLines) reportUnplaced() {
 	if len(b.unplaced) == 0 {
 		return
 	}

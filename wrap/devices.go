@@ -19,9 +19,9 @@ func OpenedDevices(r *spec.Resolved) (opened []Found) {
 	return opened
 }
 
-// tellPresets reports which paths the presets of filesystem.write open and what those give away. It
+// reportPresets reports which paths the presets of filesystem.write open and what those give away. It
 // warns before the start if a preset gives away the machine.
-func (b *draft) tellPresets() {
+func (b *draft) reportPresets() {
 	for i := range b.r.Presets {
 		p := &b.r.Presets[i]
 		if len(p.Paths) == 0 || !strings.HasPrefix(string(p.Field), string(fieldWrite)) {

@@ -85,7 +85,7 @@ func TestExplain(t *testing.T) {
 		if got := a.Plan.Explain(a.Resolved, c.act).Rule; got != c.rule {
 			t.Errorf("%s: %q denies it, not %q", c.what, got, c.rule)
 		}
-		if got := a.On(c.act); got != (wrap.Advice{c.allow, c.opens}) {
+		if got := a.Advise(c.act); got != (wrap.Advice{c.allow, c.opens}) {
 			t.Errorf("%s: %+v, want %s, opening %q", c.what, got, c.allow, c.opens)
 		}
 		if c.allow == "" {
@@ -105,7 +105,7 @@ func TestExplain(t *testing.T) {
 func TestAdviceAlone(t *testing.T) {
 	_, a := explained(t, `{"access_mode":"workspace-write"}`, "")
 	for path, want := range map[string]string{"/home/u/lib/new": `filesystem.write: ["/home/u/lib/new"]`, "/proc/new": ""} {
-		if got := a.Alone(wrap.Act{wrap.ToMake, path}); got != want {
+		if got := a.OnlyPath(wrap.Act{wrap.ToMake, path}); got != want {
 			t.Errorf("%s: %s, not %s", path, got, want)
 		}
 	}
@@ -120,7 +120,7 @@ func TestExplainInside(t *testing.T) {
 	if got := a.Plan.Explain(a.Resolved, act).Rule; got != "access_mode: workspace-write" {
 		t.Error(got)
 	}
-	if got := a.On(act); got.Line != `filesystem.write: ["/home/u/lib"]` {
+	if got := a.Advise(act); got.Line != `filesystem.write: ["/home/u/lib"]` {
 		t.Error(got)
 	}
 }
@@ -129,7 +129,7 @@ func BenchmarkAdvice(b *testing.B) {
 	_, a := explained(b, `{"access_mode":"workspace-write"}`, "")
 	for b.Loop() {
 		a.Forget()
-		if a.On(wrap.Act{wrap.ToMake, "/home/u/lib/new"}).Line == "" {
+		if a.Advise(wrap.Act{wrap.ToMake, "/home/u/lib/new"}).Line == "" {
 			b.Fatal("none")
 		}
 	}

@@ -108,9 +108,9 @@ func (b *places) lay(i *item) {
 	b.view = b.view.With(l)
 }
 
-// make lays an item whose path does not exist yet in the new tree, with the directories that lead
-// to it: in an empty root, or in a private directory.
-func (b *layers) make(i item) {
+// makeMissing lays an item whose path does not exist yet in the new tree, with the directories that
+// lead to it: in an empty root, or in a private directory.
+func (b *layers) makeMissing(i item) {
 	if i.path == "/" || b.there[i.path] || i.how == itemMade && b.view.At(i.path).Source != "" {
 		return
 	}
@@ -121,11 +121,11 @@ func (b *layers) make(i item) {
 
 // mkdir makes a directory of the sandbox's own, and those that lead to it.
 func (b *layers) mkdir(path string, perm uint32) {
-	b.make(item{how: itemMade, path: path, kind: Dir, perm: perm})
+	b.makeMissing(item{how: itemMade, path: path, kind: Dir, perm: perm})
 }
 
 func (b *layers) symlink(path, target string) {
-	b.make(item{how: itemLinked, path: path, source: target})
+	b.makeMissing(item{how: itemLinked, path: path, source: target})
 }
 
 // target makes the file or directory on which a mount of kind k at path is mounted.
@@ -134,7 +134,7 @@ func (b *layers) target(path string, k Kind) {
 	if k == Dir {
 		perm = 0o755
 	}
-	b.make(item{how: itemMade, path: path, kind: k, perm: perm})
+	b.makeMissing(item{how: itemMade, path: path, kind: k, perm: perm})
 }
 
 // place lays an item and makes what it is mounted on.
@@ -179,8 +179,8 @@ func (b *layers) save(i *item, source string) {
 	b.add(item{how: how, slot: i.slot, source: source, mode: i.mode, field: i.field, soft: i.soft})
 }
 
-// through covers a directory, and then lays again what stays in view of its present contents.
-func (b *layers) through(stays []item, cover func()) {
+// coverKeeping covers a directory, and then lays again what stays in view of its present contents.
+func (b *layers) coverKeeping(stays []item, cover func()) {
 	for k := range stays {
 		b.save(&stays[k], b.in(stays[k].path))
 	}

@@ -197,8 +197,8 @@ func (w *printer) filter(f *Filter) {
 	if f.Seal != seccomp.SealNone {
 		w.KeyText("memfd_create", f.Seal.String())
 	}
-	w.KeyFlag("connect_noted", f.Reach)
-	w.KeyFlag("looks_noted", f.Looks)
+	w.KeyFlag("connect_noted", f.NotifyConnect)
+	w.KeyFlag("looks_noted", f.NotifyReads)
 	if f.Code == nil {
 		n := len(seccomp.Shipped(f.Options, seccomp.Native)) / 8
 		w.KeyInt("instructions", int64(n))

@@ -75,7 +75,7 @@ func (b *builder) mountAt(i *item, target string) {
 		}
 	case itemWritten:
 		if i.path == ParentPath { // by now it is decided what the sandbox enforces
-			m.Source = string((&teller{b.places}).parentOf().AppendJSON(make([]byte, 0, 1<<10)))
+			m.Source = string((&reporter{b.places}).parentOf().AppendJSON(make([]byte, 0, 1<<10)))
 		}
 	case itemSaved, itemRead:
 		m.Target = ""

@@ -32,12 +32,12 @@ type Parent struct {
 	// Agent is the outer sandbox's agent, whose own keys are in view.
 	Agent spec.Agent
 
-	// A nested document is compared with these, see tellSpec.
+	// A nested document is compared with these, see reportSpec.
 	Confined bool     // only Writable and Private may be written
 	Dir      string   // where the command started
 	System   bool     // @system is in view
 	Private  []string // directories that are the sandbox's own
-	View     []string // the access to each path, as tellView writes it
+	View     []string // the access to each path, as reportView writes it
 	asked    *spec.Node
 
 	// Free is true if the outer sandbox constrains neither files nor network, so that an sbx inside
@@ -52,7 +52,7 @@ type Parent struct {
 }
 
 // parentOf returns what this Plan's sandbox reports to an sbx inside.
-func (b *teller) parentOf() *Parent {
+func (b *reporter) parentOf() *Parent {
 	p := &Parent{AccessMode: b.r.AccessMode, Network: b.r.Network, Visible: b.r.Visible, Confined: b.r.Confined, Agent: b.r.Agent}
 	if b.r.ReadOnly && p.AccessMode == spec.WorkspaceWrite {
 		p.AccessMode = spec.ReadOnly
@@ -96,19 +96,19 @@ func (b *teller) parentOf() *Parent {
 			}
 		}
 	}
-	b.tellLimits(p)
-	b.tellSpec(p)
+	b.reportLimits(p)
+	b.reportSpec(p)
 	return p
 }
 
-// tell lets the supervisor report to an sbx inside what the documents request, for a sandbox that
-// mounts nothing.
-func (b *teller) tell() {
+// reportFree lets the supervisor report to an sbx inside what the documents request, for a sandbox
+// that mounts nothing.
+func (b *reporter) reportFree() {
 	p := &Parent{Free: true, Network: spec.NetworkHost}
-	b.tellLimits(p)
-	b.tellAsked(p)
+	b.reportLimits(p)
+	b.reportRequested(p)
 	if len(p.asked.Members) > 0 {
-		b.plan.Tells = string(p.AppendJSON(nil))
+		b.plan.ForNested = string(p.AppendJSON(nil))
 	}
 }
 
@@ -215,7 +215,7 @@ func (b *nesting) nested() {
 		b.plan.Outer = b.plan.Outer.Meet(b.view)
 		b.view = view.Tree{} // the View describes paths as the host has them, and the outer sandbox's mounts change those
 	} else if b.plan.Narrow != nil {
-		b.apart()
+		b.separate()
 	}
 }
 

@@ -8,9 +8,9 @@ import (
 	"sbx/spec"
 )
 
-// tellLimits reports to an sbx inside the limits that this sandbox enforces, without those that it
-// only watches.
-func (b *teller) tellLimits(p *Parent) {
+// reportLimits reports to an sbx inside the limits that this sandbox enforces, without those that
+// it only watches.
+func (b *reporter) reportLimits(p *Parent) {
 	l := &b.r.Spec.Limits.Value
 	holds := func(f spec.Field) bool {
 		if b.heldBy[f] == "" {

@@ -9,12 +9,12 @@ import (
 	"sbx/spec"
 )
 
-// toldFields are the fields that the outer sandbox reports as its documents set them. No kernel
+// reportedFields are the fields that the outer sandbox reports as its documents set them. No kernel
 // mechanism enforces them for an sbx inside, and a later document could loosen them.
-var toldFields = [...]spec.Field{"tools_allowed", "tools_denied", "max_turns", "max_commands", "on_exceed", "limits", "best_effort", "require_available", "agent"}
+var reportedFields = [...]spec.Field{"tools_allowed", "tools_denied", "max_turns", "max_commands", "on_exceed", "limits", "best_effort", "require_available", "agent"}
 
-// tellSpec adds what a nested document is compared with, in addition to what the kernel enforces.
-func (b *teller) tellSpec(p *Parent) {
+// reportSpec adds what a nested document is compared with, in addition to what the kernel enforces.
+func (b *reporter) reportSpec(p *Parent) {
 	if dir := b.r.WorkingDir.Real; b.prefix == "" || b.r.Job != nil || b.view.At(dir).Source == dir || b.onTop(dir) >= 0 {
 		p.Dir = dir // if the directory is not in view, a document that starts there would open nothing
 	}
@@ -24,15 +24,15 @@ func (b *teller) tellSpec(p *Parent) {
 			p.Private = append(p.Private, path)
 		}
 	}
-	b.tellView(p)
-	b.tellAsked(p)
+	b.reportView(p)
+	b.reportRequested(p)
 }
 
-// tellAsked adds the fields that apply whether or not anything is mounted.
-func (b *teller) tellAsked(p *Parent) {
+// reportRequested adds the fields that apply whether or not anything is mounted.
+func (b *reporter) reportRequested(p *Parent) {
 	asked := &spec.Node{Kind: spec.Object}
 	doc := b.r.Spec.Node()
-	for _, f := range toldFields {
+	for _, f := range reportedFields {
 		if n := doc.Get(string(f)); n != nil {
 			asked.Members = append(asked.Members, spec.Member{Key: string(f), Value: n})
 		}

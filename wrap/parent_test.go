@@ -20,7 +20,7 @@ func TestParentTellsWhatIsOpened(t *testing.T) {
 		read = append(read, spec.Path{Abs: p, Real: p, Exists: true, IsDir: true, Field: "filesystem.read[0]"})
 	}
 	read = append(read, spec.Path{Abs: "/home/me/.kube", Real: "/home/me/.kube", Exists: true, IsDir: true}) // implied
-	b := teller{placesOf(&draft{h: &Host{Home: "/home/me"}, r: &spec.Resolved{Spec: &spec.SandboxSpec{}, Private: true, Read: read}})}
+	b := reporter{placesOf(&draft{h: &Host{Home: "/home/me"}, r: &spec.Resolved{Spec: &spec.SandboxSpec{}, Private: true, Read: read}})}
 	want := []string{"/home/me/.ssh/known_hosts", "/home/other/.ssh", "/root/.aws"}
 	if got := b.parentOf().Opened; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
@@ -40,7 +40,7 @@ func TestParentTellsItsReach(t *testing.T) {
 		}
 		return all
 	}
-	outer := teller{placesOf(&draft{h: &Host{}, plan: Plan{Counter: CounterNotify}, r: &spec.Resolved{Spec: &spec.SandboxSpec{}, Network: spec.NetworkAllow, Reach: allow("a.example:443", "@pypi")}})}
+	outer := reporter{placesOf(&draft{h: &Host{}, plan: Plan{Counter: CounterNotify}, r: &spec.Resolved{Spec: &spec.SandboxSpec{}, Network: spec.NetworkAllow, Reach: allow("a.example:443", "@pypi")}})}
 	n, err := doc.ParseJSON("", outer.parentOf().AppendJSON(nil))
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestParentTellsItsPorts(t *testing.T) {
 		}
 		return list
 	}
-	outer := teller{placesOf(&draft{h: &Host{}, r: &spec.Resolved{Spec: &spec.SandboxSpec{}, Listen: ports("0.0.0.0:80:3000", "8080:8080")}})}
+	outer := reporter{placesOf(&draft{h: &Host{}, r: &spec.Resolved{Spec: &spec.SandboxSpec{}, Listen: ports("0.0.0.0:80:3000", "8080:8080")}})}
 	if got := outer.parentOf().Listen; got != nil {
 		t.Errorf("ports that are not published are told: %v", got)
 	}

@@ -29,8 +29,8 @@ func (w *grantWord) says(g view.Grant) bool {
 	return w.Access == g.Access && w.Protected == g.Protected && (g.Access != view.Write || reaches(g) == (w.Source != ""))
 }
 
-// tellView adds a line for each path: the word for its access, and the path.
-func (b *teller) tellView(p *Parent) {
+// reportView adds a line for each path: the word for its access, and the path.
+func (b *reporter) reportView(p *Parent) {
 	for _, path := range b.view.Places() {
 		g := b.view.At(path)
 		for i := range grantWords {

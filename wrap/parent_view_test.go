@@ -24,7 +24,7 @@ func TestParentTellsItsView(t *testing.T) {
 	}
 	p := placesOf(&draft{h: &Host{}, r: &spec.Resolved{Spec: &spec.SandboxSpec{}}})
 	p.view, p.writable = tree, []spec.Path{}
-	told := (&teller{p}).parentOf()
+	told := (&reporter{p}).parentOf()
 	told.Writable, told.Allowed = []string{"/home/me/w"}, []string{"**/.vscode"}
 	n, err := doc.ParseJSON("", told.AppendJSON(nil))
 	held, ok := ParseParent(n)

@@ -45,7 +45,7 @@ type (
 	virtual    struct{ *places }    // the paths of a workshop's tree, relative to its root
 	rules      struct{ *places }    // the Landlock ruleset
 	nesting    struct{ rules }      // a sandbox within another
-	teller     struct{ *places }    // the report to an sbx inside
+	reporter   struct{ *places }    // the report to an sbx inside
 	guards     struct{ *layers }    // paths hidden by a mount on them, and protected names
 	covering   struct{ *homeLayer } // directories in which single names are hidden
 	fieldLines struct{ *homeLayer } // the lines of Enforcement

@@ -63,9 +63,9 @@ type Plan struct {
 	Narrow       *Narrow        // the network rules that the outer sandbox's supervisor must enforce; nil for none
 	Limits       Limits
 	Agent        AgentHome
-	// Tells is the description, as Parent.AppendJSON writes it, that the supervisor reports to an
+	// ForNested is the description, as Parent.AppendJSON writes it, that the supervisor reports to an
 	// sbx inside if nothing is mounted, so that no file can hold it. "" if nothing is constrained.
-	Tells string
+	ForNested string
 
 	Env   []string
 	Watch Watch

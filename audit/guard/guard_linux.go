@@ -127,7 +127,7 @@ func (x *Watch) regard(list []audit.Notice, folder string, now time.Time) []audi
 // maxEvents is how many events of one file are kept.
 const maxEvents = 50
 
-func (x *Watch) note(list []audit.Notice, i int, what audit.What, now time.Time) []audit.Notice {
+func (x *Watch) note(list []audit.Notice, i int, what audit.NoticeKind, now time.Time) []audit.Notice {
 	g := &x.files[i]
 	n := audit.Notice{Path: g.path, At: now, What: what}
 	if len(g.events) < maxEvents {

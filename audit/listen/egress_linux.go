@@ -117,7 +117,7 @@ func (e *Egress) unasked(on bool) unix.Errno {
 	if e.isUnasked == on || e.FD < 0 {
 		return 0
 	}
-	if e.say(wire.AppendUnasked(nil, on)) != nil {
+	if e.say(wire.AppendNoLookups(nil, on)) != nil {
 		return unix.EAGAIN
 	}
 	e.isUnasked = on

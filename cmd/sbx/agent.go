@@ -19,7 +19,7 @@ func (c *documentSet) identify(docs []*spec.SandboxSpec, in spec.Inputs) {
 }
 
 // agentPlace returns the directories of the agent's configuration.
-func (c *typed) agentPlace(environ []string, home, start string, typed agent.Typed) agent.Place {
+func (c *commandLine) agentPlace(environ []string, home, start string, typed agent.Typed) agent.Place {
 	return agent.Place{Home: home, Start: start, Typed: typed, Read: profile.Read, There: sys.Exists,
 		Get: func(name string) string { return sys.Variable(environ, name) }}
 }

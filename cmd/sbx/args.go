@@ -34,12 +34,12 @@ type verb struct {
 	run     func(*call) int
 }
 
-// typed is a parsed command line: a command's flags and operands, and the caller's
+// commandLine is a parsed command line: a command's flags and operands, and the caller's
 // environment.
-type typed struct {
+type commandLine struct {
 	*verb
 	values  map[string][]string
-	given   []given // every flag that has a value, in order
+	given   []givenFlag // every flag that has a value, in order
 	rest    []string
 	std     streams
 	environ []string
@@ -50,7 +50,7 @@ type typed struct {
 
 // agentCommand is a command, and the agent that it is.
 type agentCommand struct {
-	typed
+	commandLine
 	agent    agent.Command  // the agent that the command is
 	confined agent.Confined // the restrictions of the agent's own sandbox
 	unproven []string       // the message if the command has an agent's name and does not count as one
@@ -80,13 +80,13 @@ type documentSet struct {
 // documents are methods of those.
 type call struct{ documentSet }
 
-// given is a flag on the command line.
-type given struct{ name, value string }
+// givenFlag is a flag on the command line.
+type givenFlag struct{ name, value string }
 
-func (c *typed) has(name string) bool { return len(c.values[name]) > 0 }
+func (c *commandLine) has(name string) bool { return len(c.values[name]) > 0 }
 
 // value returns the last value of a flag.
-func (c *typed) value(name string) string {
+func (c *commandLine) value(name string) string {
 	if v := c.values[name]; len(v) > 0 {
 		return v[len(v)-1]
 	}
@@ -107,7 +107,7 @@ func (v *verb) parse(args []string) (*call, error) {
 			c.rest = append(c.rest, args...)
 			return c, nil
 		}
-		if len(word) < 2 || word[0] != '-' || v.counts(word) {
+		if len(word) < 2 || word[0] != '-' || v.isNumber(word) {
 			if v.command() {
 				c.rest = args
 				return c, nil
@@ -122,7 +122,7 @@ func (v *verb) parse(args []string) (*call, error) {
 		name, value, hasValue := strings.Cut(strings.TrimLeft(word, "-"), "=")
 		f := v.flag(name)
 		if f == nil {
-			return nil, usageError(v.name + ": no flag " + spec.Word(word) + near(name, v.flags) + v.asField(name))
+			return nil, usageError(v.name + ": no flag " + spec.Word(word) + nearFlag(name, v.flags) + v.asField(name))
 		}
 		switch {
 		case f.arg == "" && hasValue:
@@ -141,7 +141,7 @@ func (v *verb) parse(args []string) (*call, error) {
 			return nil, usageError(v.name + ": " + dashed(name) + " is given twice")
 		}
 		c.values[name] = append(c.values[name], value)
-		c.given = append(c.given, given{name, value})
+		c.given = append(c.given, givenFlag{name, value})
 	}
 	return c, nil
 }
@@ -153,8 +153,8 @@ func (v *verb) extra(word string) error {
 // command reports whether the operands are a command line with flags of its own.
 func (v *verb) command() bool { return strings.Contains(v.args, "command") }
 
-// counts reports whether a word is an operand such as -2.
-func (v *verb) counts(word string) bool {
+// isNumber reports whether a word is an operand such as -2.
+func (v *verb) isNumber(word string) bool {
 	return strings.Contains(v.args, "-N") && doc.LeadingDigits(word[1:]) == word[1:]
 }
 
@@ -170,8 +170,8 @@ func (v *verb) flag(name string) *flag {
 	return nil
 }
 
-// near suggests the flag that was probably meant.
-func near(name string, flags []flag) string {
+// nearFlag suggests the flag that was probably meant.
+func nearFlag(name string, flags []flag) string {
 	known := make([]string, len(flags))
 	for i := range flags {
 		known[i] = flags[i].name

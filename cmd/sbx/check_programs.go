@@ -11,24 +11,24 @@ import (
 	"sbx/wrap/host"
 )
 
-// traced is a program that the spec or the command line names, with the files that it
-// leads to.
-type traced struct {
+// tracedProgram is a program that the spec or the command line names, with the files that it leads
+// to.
+type tracedProgram struct {
 	name string
 	hops []host.Hop
 }
 
 // traces returns the command and the programs of commands.allow, each with all links and
 // interpreters that it leads to.
-func (x *execution) traces() []traced {
-	var all []traced
+func (x *execution) traces() []tracedProgram {
+	var all []tracedProgram
 	if !x.NoCommand {
-		all = append(all, traced{x.Argv[0], host.Trace(x.prepared.Program.Path, x.Resolved)})
+		all = append(all, tracedProgram{x.Argv[0], host.Trace(x.prepared.Program.Path, x.Resolved)})
 	}
 	for i := range x.prepared.Host.Allow {
 		e := &x.prepared.Host.Allow[i]
 		if e.Kind == wrap.File && (x.NoCommand || e.Asked != x.Argv[0]) {
-			all = append(all, traced{e.Asked, host.Trace(e.Path, x.Resolved)})
+			all = append(all, tracedProgram{e.Asked, host.Trace(e.Path, x.Resolved)})
 		}
 	}
 	return all
@@ -77,7 +77,7 @@ func allowed(p *wrap.Plan, path string) bool {
 
 // writePrograms writes the same as the member programs.
 func (x *execution) writePrograms(w *doc.Writer) {
-	doc.Objects(w, "programs", x.traces(), func(t *traced) {
+	doc.Objects(w, "programs", x.traces(), func(t *tracedProgram) {
 		w.KeyStr("name", t.name)
 		doc.Objects(w, "chain", t.hops, func(h *host.Hop) {
 			w.KeyText("how", h.How)

@@ -180,7 +180,7 @@ func fishCompletion() string {
 			if words := f.words(); len(words) > 0 {
 				b.WriteString(" -f -a '" + fishQuote(strings.Join(words, " ")) + "'")
 			}
-			b.WriteString(" -d '" + fishQuote(f.says()) + "'\n")
+			b.WriteString(" -d '" + fishQuote(f.helpText()) + "'\n")
 		}
 	}
 	return b.String()

@@ -89,7 +89,7 @@ what came with which kernel:
 `
 
 // examine probes the host and tries each fallback level on it.
-func (c *typed) examine() []finding {
+func (c *commandLine) examine() []finding {
 	s, _ := spec.Decode("doctor", []byte(`{"access_mode": "read-only"}`))
 	cwd, err := sys.Getwd()
 	if err != nil {
@@ -157,7 +157,7 @@ func rungs(r *spec.Resolved, h wrap.Host) []finding {
 
 // tryRung returns why a fallback level does not work here; "" if it does.
 func tryRung(r *spec.Resolved, h wrap.Host, rung wrap.Rung) string {
-	_, why := run.Climb(r, &h, func() string {
+	_, why := run.FindPlan(r, &h, func() string {
 		if h.Rungs[rung].State == wrap.No {
 			return h.Rungs[rung].Why
 		}

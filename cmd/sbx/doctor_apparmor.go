@@ -21,7 +21,7 @@ const profiledPath = "/usr/local/bin/sbx"
 const loadProfile = "sbx doctor --apparmor | sudo tee /etc/apparmor.d/sbx && sudo apparmor_parser -r /etc/apparmor.d/sbx"
 
 // printProfile implements `sbx doctor --apparmor`.
-func (c *typed) printProfile() int {
+func (c *commandLine) printProfile() int {
 	text, problem := profileFor(sys.SelfPath())
 	if problem != nil {
 		return c.std.failed(problem)

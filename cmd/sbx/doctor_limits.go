@@ -21,7 +21,7 @@ func limitFindings(in spec.Inputs) []finding {
 		return nil
 	}
 	h := host.Probe(&r)
-	plan, why := run.Climb(&r, &h, func() string { return "" })
+	plan, why := run.FindPlan(&r, &h, func() string { return "" })
 	if plan == nil {
 		return []finding{{"limits", "no", why, ""}}
 	}

@@ -78,7 +78,7 @@ func profilesAlone(docs []*spec.SandboxSpec) bool {
 }
 
 // document reads one spec. If it is read from stdin, the command gets an empty stdin.
-func (c *documentSet) document(g given, cwd string) (s *spec.SandboxSpec, err error) {
+func (c *documentSet) document(g givenFlag, cwd string) (s *spec.SandboxSpec, err error) {
 	name, dir := g.value, cwd
 	var text []byte
 	switch {
@@ -116,7 +116,7 @@ func (c *documentSet) inputs(cwd string) spec.Inputs {
 }
 
 // job returns --input and --output; nil without both.
-func (c *typed) job() *spec.JobAsk {
+func (c *commandLine) job() *spec.JobAsk {
 	if !c.has("input") && !c.has("output") {
 		return nil
 	}
@@ -198,7 +198,7 @@ func (c *documentSet) makeCaches(r *spec.Resolved) bool {
 }
 
 // startsIn returns the directory in which the command starts if no document names one.
-func (c *typed) startsIn() (string, error) {
+func (c *commandLine) startsIn() (string, error) {
 	if c.startDir != "" {
 		return c.startDir, nil
 	}
@@ -214,7 +214,7 @@ func currentDir() (string, error) {
 }
 
 // home returns the caller's home directory.
-func (c *typed) home() string {
+func (c *commandLine) home() string {
 	if !c.homeDir.Set {
 		c.homeDir = spec.Some(spec.HomeDir(c.environ, func() string { return sys.PasswdHome(getuid()) }, spec.HostPaths{}))
 	}

@@ -54,7 +54,7 @@ func (c *documentSet) files(cwd string) (docs []*spec.SandboxSpec, err error) {
 }
 
 // workerAlone reports whether a worker's document and its workshop's are the only ones.
-func (c *typed) workerAlone() bool {
+func (c *commandLine) workerAlone() bool {
 	return c.has("worker") && !c.hasSpec() && !c.has("profile") && !c.has("agent")
 }
 
@@ -96,12 +96,12 @@ func (c *documentSet) worker(name, cwd string, base *spec.SandboxSpec) (s, old *
 		if base == nil || bare && base.Source.Kind == spec.WorkshopFile {
 			old = w.OldSpec()
 			old.Source.Dir = w.Source.Dir
-			c.lose("sandbox", w.Old.Lost)
+			c.noteLost("sandbox", w.Old.Lost)
 			return s, old, nil
 		}
 		c.lost = append(c.lost, wrap.Enforcement{Field: "sandbox.paths", Asked: w.Old.Asked(), Status: wrap.Unavailable,
 			Reason: "old style: the workshop's sandbox holds, and paths of a worker's own are not taken"})
-		c.lose("sandbox", w.Old.Lost)
+		c.noteLost("sandbox", w.Old.Lost)
 	case bare:
 		for _, f := range w.Declares() {
 			c.lost = append(c.lost, wrap.Enforcement{Field: f, Asked: s.Text(f), Status: wrap.Enforced, By: "the workshop",
@@ -117,15 +117,15 @@ func (c *documentSet) worker(name, cwd string, base *spec.SandboxSpec) (s, old *
 	return s, old, nil
 }
 
-// lose notes the requests of a file in the old style that nothing can enforce.
-func (c *documentSet) lose(f spec.Field, lost []spec.Warning) {
+// noteLost notes the requests of a file in the old style that nothing can enforce.
+func (c *documentSet) noteLost(f spec.Field, lost []spec.Warning) {
 	for _, l := range lost {
 		c.lost = append(c.lost, wrap.Enforcement{Field: f, Asked: l.Text, Status: wrap.Unavailable, Reason: "old style, " + l.On})
 	}
 }
 
 // orphan refuses a worker that restricts a workshop's document if there is none.
-func (c *typed) orphan(w *workshop.Worker) error {
+func (c *commandLine) orphan(w *workshop.Worker) error {
 	var problems spec.Problems
 	for _, f := range w.Declares() {
 		if best := c.values["best-effort"]; !slices.Contains(best, "*") && !slices.Contains(best, string(f)) {
@@ -140,7 +140,7 @@ func (c *typed) orphan(w *workshop.Worker) error {
 	return problems
 }
 
-func (c *typed) hasSpec() bool { return c.has("spec") || c.has("spec-json") }
+func (c *commandLine) hasSpec() bool { return c.has("spec") || c.has("spec-json") }
 
 // warn prints the warnings of the documents' readers and of the Plan.
 func (c *documentSet) warn(warnings []spec.Warning) {
@@ -150,7 +150,7 @@ func (c *documentSet) warn(warnings []spec.Warning) {
 }
 
 // note prints lines for a person, unless -q says that none are wanted.
-func (c *typed) note(lines ...string) {
+func (c *commandLine) note(lines ...string) {
 	for _, line := range lines {
 		if !c.has("q") {
 			c.std.say(line)
@@ -159,7 +159,7 @@ func (c *typed) note(lines ...string) {
 }
 
 // verbose prints a decision at -v.
-func (c *typed) verbose(text string) {
+func (c *commandLine) verbose(text string) {
 	if c.has("v") {
 		c.std.say(text)
 	}

@@ -36,7 +36,7 @@ func (c *documentSet) amended(docs []*spec.SandboxSpec) ([]*spec.SandboxSpec, er
 
 // amendments returns the fields that the flags set, and the names of these flags.
 func (c *documentSet) amendments() (all []spec.Amendment, flags []string, err error) {
-	if !slices.ContainsFunc(c.given, func(g given) bool { return c.verb.flag(g.name).field != "" }) {
+	if !slices.ContainsFunc(c.given, func(g givenFlag) bool { return c.verb.flag(g.name).field != "" }) {
 		return nil, nil, nil
 	}
 	cwd, err := currentDir()

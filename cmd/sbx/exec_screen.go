@@ -27,7 +27,7 @@ func (x *execution) screen() string {
 	}
 	if x.prepared.Line() == "" { // otherwise another tool mounts the files
 		for _, title := range [...]string{mayBeWritten, private, hidden} {
-			add(title, x.briefly(title))
+			add(title, x.briefPaths(title))
 		}
 		if len(x.prepared.Plan.Seen().Places()) == 0 {
 			files := "what the caller may read and write"
@@ -62,9 +62,9 @@ func (x *execution) screen() string {
 	return strings.Join(lines, "\n")
 }
 
-// briefly returns the paths of one part without the devices that every sandbox has: first
-// those that the spec names, then those in the home directory.
-func (x *execution) briefly(title string) []string {
+// briefPaths returns the paths of one part without the devices that every sandbox has: first those
+// that the spec names, then those in the home directory.
+func (x *execution) briefPaths(title string) []string {
 	view, home := x.prepared.Plan.Seen(), x.home()
 	rank := func(at string) int {
 		switch {

@@ -29,7 +29,7 @@ func help(args, environ []string, std streams) int {
 	}
 	v := find(args[0])
 	if v == nil { // it may be a program of its own, such as sbx-dispatch
-		return become(args[0], []string{"--help"}, environ, std)
+		return execProgram(args[0], []string{"--help"}, environ, std)
 	}
 	std.print(v.help())
 	return exitOK
@@ -49,7 +49,7 @@ func (v *verb) help() string {
 		b.WriteString("\n")
 	}
 	for _, f := range v.flags {
-		b.WriteString("  " + pad(f.usage(), 30) + f.says() + "\n")
+		b.WriteString("  " + pad(f.usage(), 30) + f.helpText() + "\n")
 	}
 	b.WriteString("\nExample:\n\n  " + v.example + "\n")
 	return b.String()
@@ -72,8 +72,8 @@ func (f *flag) usage() string {
 	return s
 }
 
-// says returns the help on a flag, with the field of the spec that it sets.
-func (f *flag) says() string {
+// helpText returns the help on a flag, with the field of the spec that it sets.
+func (f *flag) helpText() string {
 	if f.field == "" {
 		return f.help
 	}

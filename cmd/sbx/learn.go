@@ -66,12 +66,12 @@ func runLearn(c *call) int {
 			c.std.problem(spec.AsProblems(err)[0])
 			return
 		}
-		c.deliver(dir, learnedText(x, argv, ended, &found, secrets))
+		c.writeSpec(dir, learnedText(x, argv, ended, &found, secrets))
 	})
 }
 
-// deliver prints the spec, or writes it to a new file in a directory if folder is one.
-func (c *call) deliver(dir int, text string) {
+// writeSpec prints the spec, or writes it to a new file in a directory if folder is one.
+func (c *call) writeSpec(dir int, text string) {
 	if dir >= 0 {
 		name := c.value("save")
 		err := writeNew(dir, name, []byte(strings.TrimSuffix(text, "\n")))
@@ -97,7 +97,7 @@ func (c *call) learned(x *execution, ended *run.Ended) (found run.Suggestion, se
 		}
 	}
 	run.SortDenied(denied)
-	r := again{call: c, argv: c.rest, documents: x.Documents}
+	r := rerun{call: c, argv: c.rest, documents: x.Documents}
 	a, err := r.ask(r.last())
 	if err == nil {
 		found, err = run.Suggest(a, denied, true, r.ask)

@@ -49,7 +49,7 @@ func program(args, environ []string, std streams) int {
 	}
 	v := find(name)
 	if v == nil {
-		return other(name, args, environ, std)
+		return runOther(name, args, environ, std)
 	}
 	c, err := v.parse(args[2:])
 	if err != nil {
@@ -63,16 +63,16 @@ func program(args, environ []string, std streams) int {
 	return v.run(c)
 }
 
-// other handles a first word that is not in the table of commands.
-func other(name string, args, environ []string, std streams) int {
+// runOther handles a first word that is not in the table of commands.
+func runOther(name string, args, environ []string, std streams) int {
 	if !plainName(name) {
 		return std.misused("no flag " + spec.Word(name) + "\nhint: sbx help")
 	}
-	return become(name, args[2:], environ, std)
+	return execProgram(name, args[2:], environ, std)
 }
 
-// become executes sbx-NAME from the directory of this program or from PATH, as git does.
-func become(name string, args, environ []string, std streams) int {
+// execProgram executes sbx-NAME from the directory of this program or from PATH, as git does.
+func execProgram(name string, args, environ []string, std streams) int {
 	if plainName(name) {
 		for _, path := range besideAndPath("sbx-"+name, environ) {
 			if err := sys.Become(path, args, environ); err != nil {

@@ -39,7 +39,7 @@ func manual() string {
 	for _, v := range verbs {
 		b.WriteString(".TP\n.BR sbx\\-" + v.name + " (1)\n" + doc.Roff(v.short) + "\n")
 	}
-	_, exit := verbs[0].said()
+	_, exit := verbs[0].splitText()
 	b.WriteString(".SH FILES\n.TP\n.I $XDG_STATE_HOME/sbx/runs/ID/effective.json\nthe record of a run, sbx\\-record(5)\n" +
 		".TP\n.I .sbx/spec.yaml\na project's own spec, sbx\\-spec(5)\n" +
 		".SH ENVIRONMENT\n.TP\n.B SBX_EFFECTIVE\nwhere sbx exec leaves the record, where \\-\\-effective does not say\n" +
@@ -49,8 +49,8 @@ func manual() string {
 
 const seeAlso = ".SH SEE ALSO\n.BR sbx (1),\n.BR sbx\\-exec (1),\n.BR sbx\\-spec (5),\n.BR sbx\\-record (5)\n"
 
-// said splits the description of a command: its last paragraph is the exit status.
-func (v *verb) said() (text, exit string) {
+// splitText splits the description of a command: its last paragraph is the exit status.
+func (v *verb) splitText() (text, exit string) {
 	text, exit, found := strings.Cut(v.text(), "\n\nExit status: ")
 	if !found {
 		return text, "0; 1 if it could not be done; 2 for a bad command line."
@@ -64,12 +64,12 @@ func (v *verb) said() (text, exit string) {
 
 func (v *verb) manual() string {
 	var b strings.Builder
-	text, exit := v.said()
+	text, exit := v.splitText()
 	b.WriteString(".TH SBX\\-" + strings.ToUpper(v.name) + " 1\n.SH NAME\nsbx\\-" + v.name + " \\- " + doc.Roff(v.short) +
 		"\n.SH SYNOPSIS\n.B sbx " + v.name + "\n[flags] " + doc.Roff(v.args) + "\n.SH DESCRIPTION\n" +
 		strings.ReplaceAll(doc.Roff(text), "\n\n", "\n.PP\n") + "\n.SH OPTIONS\n")
 	for _, f := range v.flags {
-		b.WriteString(".TP\n.B " + doc.Roff(f.usage()) + "\n" + doc.Roff(f.says()) + "\n")
+		b.WriteString(".TP\n.B " + doc.Roff(f.usage()) + "\n" + doc.Roff(f.helpText()) + "\n")
 	}
 	b.WriteString(".SH EXIT STATUS\n" + doc.Roff(exit) + "\n.SH EXAMPLES\n.EX\n" + doc.Roff(v.example) + "\n.EE\n" + seeAlso)
 	return b.String()

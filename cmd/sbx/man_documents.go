@@ -24,7 +24,7 @@ func documentManual(name string) string {
 	if err != nil {
 		return ""
 	}
-	_, exit := table()[0].said()
+	_, exit := table()[0].splitText()
 	var b strings.Builder
 	b.WriteString(".TH SBX\\-" + strings.ToUpper(name) + " 5\n.SH NAME\nsbx\\-" + name + " \\- " + doc.Roff(member(root, "title")) +
 		"\n.SH DESCRIPTION\n" + doc.Roff(member(root, "description")) + "\n.SH KEYS\n")

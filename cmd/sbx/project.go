@@ -79,7 +79,7 @@ func (c *documentSet) helped(err error) error {
 }
 
 // trusts returns the store of trusted project specs.
-func (c *typed) trusts() project.Store {
+func (c *commandLine) trusts() project.Store {
 	s := project.Store{UID: getuid()}
 	if state := c.state(); state != "" {
 		s.Dir = state + "/trust"
@@ -87,13 +87,13 @@ func (c *typed) trusts() project.Store {
 	return s
 }
 
-func (c *typed) state() string {
+func (c *commandLine) state() string {
 	return wrap.StateDir(sys.Variable(c.environ, "XDG_STATE_HOME"), c.home())
 }
 
 // projectFile returns the path of the spec that sbx trust is about, also if the file is
 // gone, and a function that reads it.
-func (c *typed) projectFile() (path string, find func() (*project.File, error), err error) {
+func (c *commandLine) projectFile() (path string, find func() (*project.File, error), err error) {
 	cwd, err := currentDir()
 	if err != nil {
 		return "", nil, err

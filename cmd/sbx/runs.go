@@ -59,7 +59,7 @@ func runRuns(c *call) int {
 }
 
 // prune implements `sbx runs prune`.
-func (c *typed) prune(state string) int {
+func (c *commandLine) prune(state string) int {
 	old, err := c.old(time.Now())
 	if err != nil {
 		return c.std.misused(err.Error())
@@ -103,7 +103,7 @@ func (c *typed) prune(state string) int {
 }
 
 // old reads which runs are to be removed.
-func (c *typed) old(now time.Time) (audit.Old, error) {
+func (c *commandLine) old(now time.Time) (audit.Old, error) {
 	if c.has("older-than") == c.has("keep") {
 		return audit.Old{}, usageError("runs: prune wants --older-than TIME or --keep N")
 	}

@@ -52,7 +52,7 @@ func runShow(c *call) int {
 }
 
 // oneForm rejects two output formats at once.
-func (c *typed) oneForm() error {
+func (c *commandLine) oneForm() error {
 	var forms []string
 	for _, f := range c.flags {
 		if c.has(f.name) && f.name != "compare" {
@@ -93,7 +93,7 @@ func (c *call) shown(text []byte, views []audit.View) string {
 
 // colour reports whether stdout gets colours, by FORCE_COLOR, then NO_COLOR and TERM=dumb,
 // then whether it is a terminal.
-func (c *typed) colour() bool {
+func (c *commandLine) colour() bool {
 	switch {
 	case sys.Variable(c.environ, "FORCE_COLOR") != "":
 		return true

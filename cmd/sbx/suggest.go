@@ -83,21 +83,21 @@ func (c *call) suggest(name string) (found run.Suggestion, named string, err err
 	return found, name, err
 }
 
-// again is a recorded run as it would be on this host now.
-type again struct {
+// rerun is a recorded run as it would be on this host now.
+type rerun struct {
 	*call
 	argv      []string
 	documents []*spec.SandboxSpec
 }
 
-// recorded is a run of which there is a record.
-type recorded struct {
-	again
+// recordedRun is a run of which there is a record.
+type recordedRun struct {
+	rerun
 	asked *audit.Asked
 }
 
 // recorded reads from a record what the run was asked to do. at is the path of the record.
-func (c *call) recorded(view audit.View, at string) (*recorded, error) {
+func (c *call) recorded(view audit.View, at string) (*recordedRun, error) {
 	asked, err := audit.AskedOf(view)
 	if err != nil {
 		return nil, &spec.Problem{On: at, Do: "suggest a spec", Why: err.Error()}
@@ -105,7 +105,7 @@ func (c *call) recorded(view audit.View, at string) (*recorded, error) {
 	if err := enter(asked.Cwd); err != nil {
 		return nil, err
 	}
-	r := &recorded{again{call: c, argv: asked.Argv}, asked}
+	r := &recordedRun{rerun{call: c, argv: asked.Argv}, asked}
 	for i, n := range asked.Documents {
 		d, err := spec.DecodeNode(asked.Sources[i], n)
 		if err != nil {
@@ -118,10 +118,10 @@ func (c *call) recorded(view audit.View, at string) (*recorded, error) {
 }
 
 // last returns the document that may be changed.
-func (r *again) last() *spec.SandboxSpec { return r.documents[len(r.documents)-1] }
+func (r *rerun) last() *spec.SandboxSpec { return r.documents[len(r.documents)-1] }
 
 // with returns the run with another last document.
-func (r *again) with(last *spec.SandboxSpec) (*execution, error) {
+func (r *rerun) with(last *spec.SandboxSpec) (*execution, error) {
 	r.rest = r.argv // without the flags that sbx added for an agent
 	x := newExecution(r.call)
 	x.Counter = wrap.CounterAuto
@@ -131,12 +131,12 @@ func (r *again) with(last *spec.SandboxSpec) (*execution, error) {
 }
 
 // ask returns the run's Ask with another last document.
-func (r *again) ask(last *spec.SandboxSpec) (*run.Ask, error) {
+func (r *rerun) ask(last *spec.SandboxSpec) (*run.Ask, error) {
 	x, err := r.with(last)
 	return x.Ask, err
 }
 
-func (r *recorded) suggest() (run.Suggestion, error) {
+func (r *recordedRun) suggest() (run.Suggestion, error) {
 	a, err := r.ask(r.last())
 	if err != nil {
 		return run.Suggestion{}, err
@@ -145,7 +145,7 @@ func (r *recorded) suggest() (run.Suggestion, error) {
 }
 
 // beside returns what a page shows in addition to the record.
-func (r *recorded) beside() (more show.Beside) {
+func (r *recordedRun) beside() (more show.Beside) {
 	x, err := r.with(r.last())
 	if err == nil {
 		x.prepared, err = run.Try(x.Ask)

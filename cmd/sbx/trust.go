@@ -112,7 +112,7 @@ func (c *documentSet) beyondDefault(file *project.File, doc *spec.SandboxSpec) (
 	return more, nil
 }
 
-func (c *typed) listTrusted(store project.Store) error {
+func (c *commandLine) listTrusted(store project.Store) error {
 	all, err := store.List()
 	if err != nil {
 		return err

@@ -43,7 +43,7 @@ func (v *linePrinter) say(fd int, lines string) {
 	v.begin(fd)
 	waits := v.busy && !v.stuck
 	v.mu.Unlock()
-	if waits && !v.isSaid() {
+	if waits && !v.waitPrinted() {
 		v.mu.Lock()
 		v.stuck = v.busy
 		v.mu.Unlock()
@@ -52,17 +52,17 @@ func (v *linePrinter) say(fd int, lines string) {
 
 // begin starts a thread that prints, unless one is printing or the lines are to be kept.
 func (v *linePrinter) begin(fd int) {
-	if v.busy || v.keeps(fd) {
+	if v.busy || v.holdsBack(fd) {
 		return
 	}
 	v.busy = true
 	v.renew()
-	go launch.Unstopped(func() { v.speak(fd) })
+	go launch.Unstopped(func() { v.printAll(fd) })
 }
 
-// keeps reports whether the lines are to be kept: there are none, or the terminal is in
-// raw mode.
-func (v *linePrinter) keeps(fd int) bool {
+// holdsBack reports whether the lines are to be kept: there are none, or the terminal is in raw
+// mode.
+func (v *linePrinter) holdsBack(fd int) bool {
 	if len(v.lines) == 0 || v.over {
 		return len(v.lines) == 0
 	}
@@ -70,10 +70,10 @@ func (v *linePrinter) keeps(fd int) bool {
 	return err == nil && t.Lflag&unix.ICANON == 0
 }
 
-func (v *linePrinter) speak(fd int) {
+func (v *linePrinter) printAll(fd int) {
 	for {
 		v.mu.Lock()
-		if v.keeps(fd) {
+		if v.holdsBack(fd) {
 			v.busy, v.stuck = false, false
 			sys.Ring(v.said)
 			v.mu.Unlock()
@@ -97,9 +97,9 @@ func (v *linePrinter) renew() {
 	sys.Hush(v.said)
 }
 
-// isSaid waits a while until all lines are printed. It does not use a timer of Go, which
+// waitPrinted waits a while until all lines are printed. It does not use a timer of Go, which
 // would start a thread.
-func (v *linePrinter) isSaid() bool {
+func (v *linePrinter) waitPrinted() bool {
 	pf := []unix.PollFd{{Fd: int32(v.said), Events: unix.POLLIN}}
 	n, err := unix.Poll(pf, attentive)
 	for err == unix.EINTR {
@@ -127,7 +127,7 @@ func (s *streams) finish() {
 		launch.ResumeOutput(s.err)
 	}
 	for v.isBusy() {
-		v.isSaid()
+		v.waitPrinted()
 	}
 	if v.lost > 0 {
 		s.say(strconv.Itoa(v.lost) + " more lines were not written: too many waited")

@@ -32,7 +32,7 @@ func (c *call) awaitRun() {
 	for end, over := time.Now().Add(startsWithin), ""; ; time.Sleep(startsWithin / 20) {
 		_, view, _, err := audit.Load(audit.StateDir(c.environ, c.home()), "last")
 		switch {
-		case time.Now().After(end), err == nil && (view.Goes() || over != "" && view.ID() != over):
+		case time.Now().After(end), err == nil && (view.IsRunning() || over != "" && view.ID() != over):
 			return
 		case err == nil:
 			over = view.ID()
@@ -71,10 +71,10 @@ func runWatch(c *call) int {
 		if line != "" {
 			text = line + text
 		}
-		if line != "" || !view.Goes() {
+		if line != "" || !view.IsRunning() {
 			text += spec.Shown(show.Status(view, time.Now()))
 		}
-		if !view.Goes() {
+		if !view.IsRunning() {
 			c.std.print(text + "\n")
 			return exitOK
 		}

@@ -95,7 +95,7 @@ func envArgs(have, want []string) []string {
 }
 
 // answerProblem prints the error object for a command that could not be wrapped.
-func (c *typed) answerProblem(err error, status int) int {
+func (c *commandLine) answerProblem(err error, status int) int {
 	c.std.print(string(appendProblem(nil, err)) + "\n")
 	return status
 }
@@ -234,7 +234,7 @@ func (w *wrapping) ask(inv *outer.Invocation) (outer.Ask, []outer.Lack, error) {
 
 // probe examines the host, and looks for the tool of the wrapper only. The wrapper sbx
 // names this program itself, since PATH may not have it.
-func (c *typed) probe(r *spec.Resolved, program string) wrap.Host {
+func (c *commandLine) probe(r *spec.Resolved, program string) wrap.Host {
 	tools := outer.ToolsOf(c.value("wrapper"))
 	found, _ := host.LookUp(program, r)
 	if self := sys.SelfPath(); self != "" && slices.Contains(tools, "sbx") {

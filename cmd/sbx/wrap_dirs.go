@@ -25,7 +25,7 @@ func wrapStatus(err error) int {
 
 // checkDirs rejects mounts of paths that are not directories. Otherwise the error would
 // name fields of a document that the caller never wrote, or there would be none.
-func (c *typed) checkDirs(mounts []outer.DirMount, paths spec.Paths) error {
+func (c *commandLine) checkDirs(mounts []outer.DirMount, paths spec.Paths) error {
 	if c.value("wrapper") == "none" { // this wrapper ignores the mounts
 		return nil
 	}

@@ -34,8 +34,8 @@ type reply struct {
 	Answered bool       `json:"answered,omitempty"`
 }
 
-// say sends a word to the broker at a socket.
-func say(file string, w word) (r reply, err error) {
+// sendWord sends a word to the broker at a socket.
+func sendWord(file string, w word) (r reply, err error) {
 	path, done, err := short(file)
 	if err != nil {
 		return r, err
@@ -57,7 +57,7 @@ func say(file string, w word) (r reply, err error) {
 func Questions(stateDir string) (all []Question) {
 	files, _ := filepath.Glob(filepath.Join(stateDir, "runs", "*", wire.SocketName))
 	for _, file := range files {
-		r, err := say(file, word{})
+		r, err := sendWord(file, word{})
 		if err != nil {
 			continue // the broker has ended
 		}
@@ -71,7 +71,7 @@ func Questions(stateDir string) (all []Question) {
 
 // Answer allows or denies the call that waits.
 func (q *Question) Answer(yes bool) error {
-	r, err := say(q.File, word{ID: q.ID, Yes: yes})
+	r, err := sendWord(q.File, word{ID: q.ID, Yes: yes})
 	if err == nil && !r.Answered {
 		err = errors.New("it does not wait any more")
 	}

@@ -35,8 +35,8 @@ const (
 	maxListed  = 100   // of the unexpected files
 )
 
-// stamp changes whenever a file is created or written: no program can set a ctime.
-type stamp struct {
+// fileStamp changes whenever a file is created or written: no program can set a ctime.
+type fileStamp struct {
 	dev, ino    uint64
 	size        int64
 	csec, cnsec int64
@@ -44,14 +44,14 @@ type stamp struct {
 	alone       bool // it has no other hard link
 }
 
-func stampOf(st *unix.Stat_t) stamp {
-	return stamp{st.Dev, st.Ino, st.Size, st.Ctim.Sec, st.Ctim.Nsec, st.Mode, st.Nlink == 1}
+func stampOf(st *unix.Stat_t) fileStamp {
+	return fileStamp{st.Dev, st.Ino, st.Size, st.Ctim.Sec, st.Ctim.Nsec, st.Mode, st.Nlink == 1}
 }
 
 // outputs is the state of /output before a step.
 type outputs struct {
 	dir    int // the host's directory, opened; -1 for none
-	before map[string]stamp
+	before map[string]fileStamp
 }
 
 // openOutputs reads the state of the host's directory, if there is one.

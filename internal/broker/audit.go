@@ -91,6 +91,6 @@ func (b *Broker) done(v *Verdict, r *Result, why string) error {
 		w.KeyCount("unexpected", int64(len(r.Unexpected)))
 		w.KeyFlag("truncated", r.Truncated)
 		w.KeyText("error", r.Reason)
-		w.KeyText("why", b.redactor.said(why))
+		w.KeyText("why", b.redactor.quoted(why))
 	})
 }

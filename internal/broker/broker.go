@@ -40,7 +40,7 @@ type progress struct {
 
 // New makes the broker of an execution, or returns the problem for which it refuses to.
 func New(start *wire.Start, environ []string, tell func(wire.Message)) (*Broker, *spec.Problem) {
-	d, p := judging(start)
+	d, p := newDecider(start)
 	if p != nil {
 		return nil, p
 	}
@@ -57,11 +57,11 @@ func New(start *wire.Start, environ []string, tell func(wire.Message)) (*Broker,
 	b.questions = &questions{timeout: b.doc.AskTimeout, over: b.over, tell: tell, redactor: b.redactor}
 	b.executor = &executor{walls: b.walls, secrets: secrets, redactor: b.redactor, environ: inherited(environ, search), open: b.open, over: b.over,
 		slots: make(chan struct{}, maxRunning), servers: map[string]*server{}}
-	if at := b.foreign(start.SBX); at != "" {
+	if at := b.writablePart(start.SBX); at != "" {
 		return nil, &spec.Problem{Do: "run tools by " + start.SBX, Why: "the sandbox can write " + at + ", by which it is reached", Help: "install sbx where the sandbox writes nothing"}
 	}
 	for _, t := range b.doc.Tools {
-		if p := cmp.Or(b.holdsSpec(t), b.findProgram(t, search)); p != nil {
+		if p := cmp.Or(b.checkSpecFile(t), b.findProgram(t, search)); p != nil {
 			return nil, p
 		}
 	}
@@ -110,7 +110,7 @@ func (b *Broker) takeSecrets(environ []string) (map[string]string, *spec.Problem
 			} else if !filepath.IsAbs(file) {
 				file = filepath.Join(b.start.Broker.Dir, file)
 			}
-			if p := b.keeps(s.Name, file); p != nil {
+			if p := b.checkSecretFile(s.Name, file); p != nil {
 				return nil, p
 			}
 			text, err := spec.Read(file)
@@ -204,12 +204,12 @@ func (b *Broker) End() *wire.Summary {
 	return s
 }
 
-// Could returns the tools of which some call may still be allowed.
-func (b *Broker) Could() (all []*document.Tool) {
+// PossibleTools returns the tools of which some call may still be allowed.
+func (b *Broker) PossibleTools() (all []*document.Tool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, t := range b.doc.Tools {
-		if b.failed == "" && b.calls < b.doc.MaxCalls && b.planned(t.Name) && b.never(t) == nil {
+		if b.failed == "" && b.calls < b.doc.MaxCalls && b.planned(t.Name) && b.neverAllowed(t) == nil {
 			all = append(all, t)
 		}
 	}

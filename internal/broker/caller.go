@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// local reports whether a request addresses the broker by the loopback and comes from no
-// web page of another origin: a page in a browser inside must not reach the broker.
-func local(r *http.Request) bool {
+// isLocal reports whether a request addresses the broker by the loopback and comes from no web page
+// of another origin: a page in a browser inside must not reach the broker.
+func isLocal(r *http.Request) bool {
 	port := ""
 	if at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
 		_, port, _ = net.SplitHostPort(at.String())
@@ -28,8 +28,8 @@ func local(r *http.Request) bool {
 	return named(r.Host) && len(origins) == 1 && plain && from == r.Host
 }
 
-// bearer returns the token of a request; "" for none.
-func bearer(r *http.Request) string {
+// bearerToken returns the token of a request; "" for none.
+func bearerToken(r *http.Request) string {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return ""

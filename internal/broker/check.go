@@ -19,7 +19,7 @@ type Checked struct {
 // Check returns the verdict for each step of a plan, as if all earlier steps had been
 // done; without a plan, for each tool. It runs nothing and needs no secrets.
 func Check(start *wire.Start, environ []string) ([]Checked, *spec.Problem) {
-	b, p := judging(start)
+	b, p := newDecider(start)
 	if p == nil {
 		p = b.fits(environ)
 	}
@@ -48,7 +48,7 @@ func (d *decider) checkStep(i int) Checked {
 	call := &document.Call{Tool: s.Tool, Args: s.Args}
 	r, no := d.rebuild(call)
 	if no == nil {
-		no = d.engines(v, r, call)
+		no = d.askEngines(v, r, call)
 	}
 	c := Checked{Name: s.ID, Tool: s.Tool, Verdict: v.effect.String(), Rule: v.rule, Reason: v.reason}
 	if no != nil {
@@ -68,7 +68,7 @@ func (d *decider) checkTools() (all []Checked) {
 
 // checkTool says whether any call of a tool can be allowed.
 func (d *decider) checkTool(t *document.Tool) Checked {
-	if no := d.never(t); no != nil {
+	if no := d.neverAllowed(t); no != nil {
 		return Checked{Name: t.Name, Tool: t.Name, Verdict: policy.Deny.String(), Rule: no.rule, Reason: no.reason, AllowWith: no.with}
 	}
 	return Checked{Name: t.Name, Tool: t.Name, Verdict: "depends", Reason: "on the arguments"}

@@ -21,7 +21,7 @@ import (
 func deciding(t testing.TB, start *wire.Start) *decider {
 	t.Helper()
 	start.Broker.Name, start.Output = "broker.yaml", "/output"
-	b, p := judging(start)
+	b, p := newDecider(start)
 	if p != nil {
 		t.Fatal(p)
 	}
@@ -80,7 +80,7 @@ func TestNoCallIsWider(t *testing.T) {
 			start.Plan, call.Caps, call.HasCaps = nil, requested, true
 		}
 		start.Broker.Name = "broker.yaml"
-		b, p := judging(start)
+		b, p := newDecider(start)
 		if p != nil { // a plan that is wider than the spec: nothing starts
 			if start.Plan == nil || !strings.Contains(p.Why, "does not give") {
 				t.Fatal(p)
@@ -90,7 +90,7 @@ func TestNoCallIsWider(t *testing.T) {
 		v := &Verdict{effect: policy.Deny}
 		req, no := b.rebuild(call)
 		if no == nil {
-			no = b.engines(v, req, call)
+			no = b.askEngines(v, req, call)
 		}
 		if no != nil {
 			if v.effect != policy.Deny || no.reason == "" {
@@ -256,7 +256,7 @@ func BenchmarkDecide(b *testing.B) {
 			v := &Verdict{effect: policy.Deny}
 			req, no := x.rebuild(call)
 			if no == nil {
-				no = x.engines(v, req, call)
+				no = x.askEngines(v, req, call)
 			}
 			if no != nil {
 				b.Fatal(no)

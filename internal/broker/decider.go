@@ -31,8 +31,8 @@ const (
 	failed // it may be tried again
 )
 
-// judging makes a decider from the documents of a start.
-func judging(start *wire.Start) (*decider, *spec.Problem) {
+// newDecider makes a decider from the documents of a start.
+func newDecider(start *wire.Start) (*decider, *spec.Problem) {
 	d := &decider{walls: &walls{start: start}, policies: map[string]*policy.Policy{}}
 	var err error
 	if d.doc, err = document.ReadBroker(start.Broker); err != nil {

@@ -56,7 +56,7 @@ func (b *Broker) Authentic(token string) bool {
 func (b *Broker) decide(call *document.Call) *Verdict {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	v := &Verdict{tool: b.redactor.said(call.Tool), effect: policy.Deny, kind: Forbidden, rules: -1}
+	v := &Verdict{tool: b.redactor.quoted(call.Tool), effect: policy.Deny, kind: Forbidden, rules: -1}
 	v.id = b.nextID()
 	if b.failed != "" {
 		v.kind, v.rule, v.reason = Closed, "audit", b.failed
@@ -68,7 +68,7 @@ func (b *Broker) decide(call *document.Call) *Verdict {
 	}
 	r, denied := b.rebuild(call)
 	if denied == nil {
-		denied = b.engines(v, r, call)
+		denied = b.askEngines(v, r, call)
 	}
 	if denied != nil {
 		v.kind, v.rule, v.reason, v.allowWith = denied.kind, denied.rule, denied.reason, denied.with

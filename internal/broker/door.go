@@ -16,7 +16,7 @@ import (
 // Serve answers at the sandbox's sockets until the server is closed.
 func (b *Broker) Serve(sockets []net.Listener) *http.Server {
 	s := &http.Server{Handler: newDoors(b), ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime, IdleTimeout: idleTime,
-		MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0), ConnContext: withConn, ConnState: answered}
+		MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0), ConnContext: withConn, ConnState: freePlace}
 	all := newPlaces(maxConns, answerTime)
 	for _, l := range sockets {
 		go func() { _ = s.Serve(limited{l, all}) }()
@@ -39,11 +39,11 @@ func newDoors(b *Broker) http.Handler {
 // ServeHTTP rejects requests from other origins before it looks at the token, and requests
 // without the token before it reads anything else.
 func (d *doors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !local(r) {
+	if !isLocal(r) {
 		refuse(w, http.StatusForbidden, "the broker answers at 127.0.0.1 alone, and to no web page")
 		return
 	}
-	if !d.Authentic(bearer(r)) {
+	if !d.Authentic(bearerToken(r)) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		refuse(w, http.StatusUnauthorized, "no token of this execution")
 		return
@@ -73,12 +73,12 @@ func (d *doors) post(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		refuse(w, http.StatusBadRequest, "the body ends too soon")
 		return
-	case !call(r):
+	case !holdPlace(r):
 		return
 	}
 	if r.URL.Path == "/mcp" {
 		if _, err := doc.ParseJSON("body", body); err != nil {
-			answerJSON(w, http.StatusBadRequest, map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": -32700, "message": d.redactor.said(err.Error())}})
+			answerJSON(w, http.StatusBadRequest, map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": -32700, "message": d.redactor.quoted(err.Error())}})
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
@@ -87,10 +87,10 @@ func (d *doors) post(w http.ResponseWriter, r *http.Request) {
 	}
 	call, err := document.ReadCall(body)
 	if err != nil {
-		refuse(w, http.StatusBadRequest, d.redactor.said(err.Error()))
+		refuse(w, http.StatusBadRequest, d.redactor.quoted(err.Error()))
 		return
 	}
-	res := d.Dispatch(bearer(r), call)
+	res := d.Dispatch(bearerToken(r), call)
 	answerJSON(w, statuses[res.Kind], res.object())
 }
 
@@ -100,7 +100,7 @@ var statuses = [...]int{Allowed: http.StatusOK, NoToken: http.StatusUnauthorized
 // tools lists the tools that may still be allowed.
 func (d *doors) tools(w http.ResponseWriter) {
 	list := []map[string]any{}
-	for _, t := range d.Could() {
+	for _, t := range d.PossibleTools() {
 		list = append(list, map[string]any{"name": t.Name, "description": t.Description, "args": json.RawMessage(t.Args.AppendJSON(nil, nil))})
 	}
 	answerJSON(w, http.StatusOK, map[string]any{"tools": list})

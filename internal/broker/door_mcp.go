@@ -43,7 +43,7 @@ func (d *doors) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		res, err := next(ctx, method, req)
 		if list, ok := res.(*mcp.ListToolsResult); ok {
 			could := map[string]bool{}
-			for _, t := range d.Could() {
+			for _, t := range d.PossibleTools() {
 				could[t.Name] = true
 			}
 			all := list.Tools
@@ -62,11 +62,11 @@ func (d *doors) receive(next mcp.MethodHandler) mcp.MethodHandler {
 func (d *doors) callMCP(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	args, err := document.ReadArgs(req.Params.Arguments)
 	if err != nil {
-		return nil, &jsonrpc.Error{Code: invalidParams, Message: d.redactor.said(err.Error())}
+		return nil, &jsonrpc.Error{Code: invalidParams, Message: d.redactor.quoted(err.Error())}
 	}
 	token := ""
 	if extra := req.GetExtra(); extra != nil {
-		token = bearer(&http.Request{Header: extra.Header})
+		token = bearerToken(&http.Request{Header: extra.Header})
 	}
 	r := d.Dispatch(token, &document.Call{Tool: req.Params.Name, Args: args})
 	if r.Kind == NoTool || r.Kind == BadArgs {

@@ -24,7 +24,7 @@ const more = -1
 
 // encodings are the recognized encodings. A secret in any other one is not redacted.
 var encodings = []encoding{
-	{"plain", "most tools write what they were given", whole, plain, ""},
+	{"plain", "most tools write what they were given", whole, oneByteUnit, ""},
 	{"escaped", `JSON, and what quotes a text as C does: \/, \u0041, \x41 or \101 for any character`, whole, backslash, ""},
 	{"percent", "URLs: %41 or %4a for any byte, in either case", whole, percent, ""},
 	{"form", "forms and queries: as URLs, a space as +", whole, form, ""},
@@ -55,7 +55,7 @@ var oneByte = func() (all [256]string) {
 	return all
 }()
 
-func plain(b []byte) (string, int) { return oneByte[b[0]], 1 }
+func oneByteUnit(b []byte) (string, int) { return oneByte[b[0]], 1 }
 
 // digits reads n digits of a base up to 16; length is more if b ends before them.
 func digits(b []byte, n int, base uint32) (v uint32, length int) {
@@ -78,7 +78,7 @@ var escapes = map[byte]string{'a': "\a", 'b': "\b", 'e': "\x1b", 'f': "\f", 'n':
 func backslash(b []byte) (string, int) {
 	switch {
 	case b[0] != '\\':
-		return plain(b)
+		return oneByteUnit(b)
 	case len(b) == 1:
 		return "", more
 	case b[1] == 'u':
@@ -125,7 +125,7 @@ func unicode(b []byte) (string, int) {
 
 func percent(b []byte) (string, int) {
 	if b[0] != '%' {
-		return plain(b)
+		return oneByteUnit(b)
 	}
 	v, n := digits(b[1:], 2, 16)
 	if n == 0 {

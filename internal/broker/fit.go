@@ -70,7 +70,7 @@ func (w *walls) misfit(t *document.Tool, needed []caps.Cap, environ []string) st
 	if cwd == "" {
 		cwd = "/"
 	}
-	_, err := spec.Chain(docs, spec.Inputs{Home: sys.Variable(environ, "HOME"), Cwd: cwd, Environ: environ, Paths: expected{}, Lists: defaults.Lists()})
+	_, err := spec.Chain(docs, spec.Inputs{Home: sys.Variable(environ, "HOME"), Cwd: cwd, Environ: environ, Paths: futureHost{}, Lists: defaults.Lists()})
 	if err == nil {
 		return ""
 	}
@@ -82,12 +82,12 @@ func (w *walls) misfit(t *document.Tool, needed []caps.Cap, environ []string) st
 	return ""
 }
 
-// expected is the host with a directory wherever nothing exists, since an earlier step may
-// create it.
-type expected struct{ spec.HostPaths }
+// futureHost is the host with a directory wherever nothing exists, since an earlier step may create
+// it.
+type futureHost struct{ spec.HostPaths }
 
 // Lstat looks at a path of the host.
-func (e expected) Lstat(path string) (spec.Info, error) {
+func (e futureHost) Lstat(path string) (spec.Info, error) {
 	info, err := e.HostPaths.Lstat(path)
 	if err == spec.NoEntry {
 		return spec.Info{IsDir: true}, nil

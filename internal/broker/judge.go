@@ -78,7 +78,7 @@ func (d *decider) judge(r *request, call *document.Call, i int) (policy.Decision
 	if i >= 0 {
 		r.artifacts = d.plan.Steps[i].Artifacts
 	}
-	if no := d.lacks(r.needed, r.requested); no != nil {
+	if no := d.missingGrant(r.needed, r.requested); no != nil {
 		return policy.Decision{}, no
 	}
 	if len(r.artifacts) > 0 && d.start.Output == "" {
@@ -87,9 +87,9 @@ func (d *decider) judge(r *request, call *document.Call, i int) (policy.Decision
 	return d.policies[r.tool.Name].Decide(r.argument, d.used), nil
 }
 
-// lacks returns the denial of a call that needs more than the sandbox has; nil if it does
+// missingGrant returns the denial of a call that needs more than the sandbox has; nil if it does
 // not.
-func (d *decider) lacks(needed, requested []caps.Cap) *denial {
+func (d *decider) missingGrant(needed, requested []caps.Cap) *denial {
 	lack := d.granted.Check(needed, requested)
 	if lack == nil {
 		return nil
@@ -98,19 +98,19 @@ func (d *decider) lacks(needed, requested []caps.Cap) *denial {
 	return &denial{Forbidden, "capabilities", reason, with}
 }
 
-// never returns the reason why no call of a tool can be allowed; nil if that depends on
-// its arguments.
-func (d *decider) never(t *document.Tool) *denial {
+// neverAllowed returns the reason why no call of a tool can be allowed; nil if that depends on its
+// arguments.
+func (d *decider) neverAllowed(t *document.Tool) *denial {
 	fixed := t.Fixed()
-	no := d.lacks(fixed, fixed)
+	no := d.missingGrant(fixed, fixed)
 	if no == nil && !d.policies[t.Name].Could(d.used) {
 		no = &denial{Forbidden, "rules", "no rule allows it", "rules: {tool: " + doc.Quote(t.Name) + ", verdict: allow}"}
 	}
 	return no
 }
 
-// engines asks both engines about each step that the call may be, until one is allowed.
-func (d *decider) engines(v *Verdict, r *request, call *document.Call) *denial {
+// askEngines asks both engines about each step that the call may be, until one is allowed.
+func (d *decider) askEngines(v *Verdict, r *request, call *document.Call) *denial {
 	steps, denied := d.candidates(call)
 	for n, i := range steps {
 		d, no := d.judge(r, call, i)

@@ -105,9 +105,9 @@ func (c *slot) CloseWrite() error {
 	return nil
 }
 
-// call keeps a request's place until its response is sent; it returns false if the place
-// was given to another connection.
-func call(r *http.Request) bool {
+// holdPlace keeps a request's place until its response is sent; it returns false if the place was
+// given to another connection.
+func holdPlace(r *http.Request) bool {
 	c := r.Context().Value(connKey{}).(*slot)
 	c.places.mu.Lock()
 	defer c.places.mu.Unlock()
@@ -122,8 +122,8 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// answered frees a connection for others once its response is sent.
-func answered(c net.Conn, s http.ConnState) {
+// freePlace frees a connection for others once its response is sent.
+func freePlace(c net.Conn, s http.ConnState) {
 	if h := c.(*slot); s == http.StateIdle {
 		h.places.mu.Lock()
 		h.calls = false

@@ -40,14 +40,14 @@ func (w *walls) findProgram(t *document.Tool, search string) *spec.Problem {
 	t.Files = []string{p.Path, p.Real}
 	hops := host.Trace(p.Path, along)
 	for i, hop := range hops {
-		if at := w.foreign(hop.Path); at != "" {
+		if at := w.writablePart(hop.Path); at != "" {
 			return refuse("the sandbox can write "+at+", by which it is reached", "take another program, or another path to it")
 		}
 		switch by := host.Interpreter(hop.Path); {
 		case by == "":
 		case by[0] != '/':
 			return refuse(hop.Path+" names an interpreter by a relative path", "name it by its path from the root in the first line")
-		case path.Base(by) == "env" && !runs(hops[i:]):
+		case path.Base(by) == "env" && !envRuns(hops[i:]):
 			return refuse("it cannot be told what env runs for "+hop.Path, "name the interpreter by its path in the first line")
 		}
 	}
@@ -57,8 +57,8 @@ func (w *walls) findProgram(t *document.Tool, search string) *spec.Problem {
 	return nil
 }
 
-// runs reports whether the program that env runs is among the hops.
-func runs(hops []host.Hop) bool {
+// envRuns reports whether the program that env runs is among the hops.
+func envRuns(hops []host.Hop) bool {
 	return slices.ContainsFunc(hops, func(h host.Hop) bool { return h.How == "env runs" })
 }
 
@@ -67,16 +67,16 @@ func runs(hops []host.Hop) bool {
 func (w *walls) search(dirs string) string {
 	var all []string
 	for _, dir := range filepath.SplitList(dirs) {
-		if filepath.IsAbs(dir) && w.foreign(dir) == "" {
+		if filepath.IsAbs(dir) && w.writablePart(dir) == "" {
 			all = append(all, dir)
 		}
 	}
 	return strings.Join(all, ":")
 }
 
-// foreign returns the first path that the sandbox can write among all that the kernel
-// looks up on the way to a file of the host, links included; "" for none.
-func (w *walls) foreign(file string) string {
+// writablePart returns the first path that the sandbox can write among all that the kernel looks up
+// on the way to a file of the host, links included; "" for none.
+func (w *walls) writablePart(file string) string {
 	at, rest := "/", strings.Split(file, "/")
 	for links := 0; len(rest) > 0 && links < maxLinks; {
 		name := rest[0]
@@ -102,10 +102,10 @@ func (w *walls) foreign(file string) string {
 	return ""
 }
 
-// keeps refuses a secret's file that the sandbox can read, or can replace.
-func (w *walls) keeps(name, file string) *spec.Problem {
+// checkSecretFile refuses a secret's file that the sandbox can read, or can replace.
+func (w *walls) checkSecretFile(name, file string) *spec.Problem {
 	p := &spec.Problem{Field: spec.Field("secrets." + name), On: w.start.Broker.Name, Do: "keep the secret of " + file + " from the command"}
-	if at := w.foreign(file); at != "" {
+	if at := w.writablePart(file); at != "" {
 		p.Why, p.Help = "the sandbox can write "+at+", by which it is reached", "keep it where the sandbox writes nothing"
 		return p
 	}
@@ -118,13 +118,13 @@ func (w *walls) keeps(name, file string) *spec.Problem {
 	return nil
 }
 
-// holdsSpec refuses a tool's spec that the sandbox can write. A spec in the workspace is
+// checkSpecFile refuses a tool's spec that the sandbox can write. A spec in the workspace is
 // protected there, like all documents of a run; a link to it is not protected.
-func (w *walls) holdsSpec(t *document.Tool) *spec.Problem {
+func (w *walls) checkSpecFile(t *document.Tool) *spec.Problem {
 	if t.SpecFile == "" {
 		return nil
 	}
-	at := w.foreign(t.SpecFile)
+	at := w.writablePart(t.SpecFile)
 	if real, err := filepath.EvalSymlinks(t.SpecFile); err == nil && real == t.SpecFile {
 		at = ""
 		for _, image := range w.granted.Tree.Images(real) {

@@ -65,7 +65,7 @@ func TestAToolsProgramIsHeld(t *testing.T) {
 		{"only-ws", ws + ":" + out, "not found"},
 		{"./prog", out, "no path from the root"},
 	} {
-		d, p := judging(&wire.Start{Workspace: ws, Granted: wire.Granted{View: []wire.Place{{Path: "/", Access: "read-only", Source: "/"}, {Path: ws, Access: "writable", Source: ws}}},
+		d, p := newDecider(&wire.Start{Workspace: ws, Granted: wire.Granted{View: []wire.Place{{Path: "/", Access: "read-only", Source: "/"}, {Path: ws, Access: "writable", Source: ws}}},
 			Broker: wire.Document{Name: "b.yaml", Text: []byte("version: 1\ntools: {t: {run: [" + c.run + "]}}\n")}})
 		if p != nil {
 			t.Fatal(p)

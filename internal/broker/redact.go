@@ -108,26 +108,26 @@ func (r *Redactor) Text(s string) string {
 // message.
 const maxSaid = 1000
 
-// said removes the secrets from a text that quotes a caller or a tool, and shortens it. It
+// quoted removes the secrets from a text that quotes a caller or a tool, and shortens it. It
 // shortens last: half of a secret would not be recognized.
-func (r *Redactor) said(s string) string { return doc.Clip(r.Text(s), maxSaid) }
+func (r *Redactor) quoted(s string) string { return doc.Clip(r.Text(s), maxSaid) }
 
 // verdict removes the secrets from a verdict.
 func (r *Redactor) verdict(v *Verdict) {
-	v.reason, v.allowWith = r.said(v.reason), r.said(v.allowWith)
+	v.reason, v.allowWith = r.quoted(v.reason), r.quoted(v.allowWith)
 	for i := range v.needs {
-		v.needs[i] = r.said(v.needs[i])
+		v.needs[i] = r.quoted(v.needs[i])
 	}
 }
 
 // result removes them from the messages of a result; a tool's output has none any more.
 func (r *Redactor) result(of *Result) {
-	of.Reason = r.said(of.Reason)
+	of.Reason = r.quoted(of.Reason)
 	for i := range of.Unexpected {
-		of.Unexpected[i] = r.said(of.Unexpected[i])
+		of.Unexpected[i] = r.quoted(of.Unexpected[i])
 	}
 	for i := range of.Artifacts {
-		of.Artifacts[i].Path = r.said(of.Artifacts[i].Path)
+		of.Artifacts[i].Path = r.quoted(of.Artifacts[i].Path)
 	}
 }
 

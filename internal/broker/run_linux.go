@@ -136,7 +136,7 @@ func (x *executor) record(id string) string {
 // runProgram runs a tool that is a program.
 func (x *executor) runProgram(v *Verdict) (*Result, string) {
 	req := v.allowed
-	ctx, cancel := x.during(req.tool.Timeout + grace)
+	ctx, cancel := x.limitedContext(req.tool.Timeout + grace)
 	defer cancel()
 	cmd := x.command(ctx, req.tool, v.id, req.needed, req.argv, true)
 	if req.tool.Stdin != nil {
@@ -174,8 +174,8 @@ func (x *executor) runProgram(v *Verdict) (*Result, string) {
 	return r, ""
 }
 
-// during returns a context that ends after a time, or with the execution.
-func (x *executor) during(long time.Duration) (context.Context, context.CancelFunc) {
+// limitedContext returns a context that ends after a time, or with the execution.
+func (x *executor) limitedContext(long time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), long)
 	go func() {
 		select {

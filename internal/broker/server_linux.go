@@ -94,7 +94,7 @@ func (s *server) open(ctx context.Context, x *executor, v *Verdict) (*mcp.Client
 // callServer calls a tool of an MCP server, whose schema must have the pinned digest.
 func (x *executor) callServer(v *Verdict) (*Result, string) {
 	req := v.allowed
-	ctx, cancel := x.during(req.tool.Timeout)
+	ctx, cancel := x.limitedContext(req.tool.Timeout)
 	defer cancel()
 	s := x.server(req.tool)
 	fails := func(reason string, err error) (*Result, string) {

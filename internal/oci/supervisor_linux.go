@@ -46,7 +46,7 @@ type asked struct {
 
 // serve accepts processes and handles run's events until this process exits.
 func (s *supervisor) serve() {
-	waits := s.run.Waits()
+	waits := s.run.Waiters()
 	pf := []unix.PollFd{{Fd: int32(s.door), Events: unix.POLLIN}}
 	for _, w := range waits {
 		pf = append(pf, unix.PollFd{Fd: int32(w.FD), Events: unix.POLLIN})

@@ -310,7 +310,7 @@ func TestBadPackets(t *testing.T) {
 	for name, packet := range map[string][]byte{
 		"a kind that is none":       {99, 1, 2},
 		"a rule that is none":       wire.AppendRule(nil, "no rule"),
-		"half a packet":             {byte(wire.KindMeant), 1, 2},
+		"half a packet":             {byte(wire.KindExpected), 1, 2},
 		"sockets without any":       {byte(wire.KindSockets), 1, 0, 0, 0, 0, 0},
 		"sockets with other flags":  {byte(wire.KindSockets), 1},
 		"a packet of its own kinds": (&wire.Named{N: 1, Name: "a.example"}).Append(nil),

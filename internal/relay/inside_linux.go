@@ -20,9 +20,9 @@ type published struct {
 	port uint16
 }
 
-// comeIn forwards a connection to the nth published port. Such connections may use at most half
+// servePublished forwards a connection to the nth published port. Such connections may use at most half
 // of the connection limit; the rest is for the command's own.
-func (r *Relay) comeIn(client *net.TCPConn, n int) {
+func (r *Relay) servePublished(client *net.TCPConn, n int) {
 	r.begin(client, wire.Published(n), r.Connections/2, func() (e wire.Ended) {
 		defer r.bounded(client)()
 		server, err := r.inside.dial(r.published[n].port)
@@ -54,14 +54,14 @@ type door struct {
 // it until the relay has accepted them, and the kernel resends a SYN only after a second.
 const doorTime = 3 * time.Second
 
-func (r *Relay) door(file *os.File) error {
+func (r *Relay) addDoor(file *os.File) error {
 	l, err := r.listener(file)
 	r.inside.doors = append(r.inside.doors, &door{listens: l})
 	return err
 }
 
-// way takes over the connecting socket of the last door.
-func (r *Relay) way(file *os.File) error {
+// setConnector takes over the connecting socket of the last door.
+func (r *Relay) setConnector(file *os.File) error {
 	c, err := net.FileConn(file)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (i *inside) dial(port uint16) (c *net.TCPConn, err error) {
 		if c, err = d.socket(); err != nil {
 			return nil, err
 		}
-		to := netip.AddrPortFrom(d.at().Addr(), port)
+		to := netip.AddrPortFrom(d.listensAt().Addr(), port)
 		_ = c.SetWriteDeadline(time.Now().Add(dialTime))
 		if err = connect(c, to); err == nil {
 			return c, c.SetWriteDeadline(time.Time{})
@@ -96,8 +96,8 @@ func (i *inside) dial(port uint16) (c *net.TCPConn, err error) {
 	return nil, err
 }
 
-// at returns the address at which the door listens.
-func (d *door) at() netip.AddrPort {
+// listensAt returns the address at which the door listens.
+func (d *door) listensAt() netip.AddrPort {
 	a := d.listens.Addr().(*net.TCPAddr).AddrPort()
 	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
 }
@@ -135,7 +135,7 @@ func (d *door) knock() (port int, err error) {
 		return 0, err
 	}
 	wait := raw.Control(func(fd uintptr) {
-		if err = unix.Connect(int(fd), sockaddr(d.at())); err != nil && err != unix.EINPROGRESS {
+		if err = unix.Connect(int(fd), sockaddr(d.listensAt())); err != nil && err != unix.EINPROGRESS {
 			return
 		}
 		port, err = ownPort(int(fd))

@@ -42,8 +42,8 @@ func (t *names) assign(name string, c *control) (n uint32, ok bool) {
 	return n, true
 }
 
-// named returns the name of address number n.
-func (t *names) named(n uint32) (string, bool) {
+// nameOf returns the name of address number n.
+func (t *names) nameOf(n uint32) (string, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if n == 0 || n > uint32(len(t.list)) {

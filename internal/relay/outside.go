@@ -109,14 +109,14 @@ func (o *outside) ask(name string, a *answer) {
 			return nil, err
 		}
 		if p, ok := c.(net.PacketConn); ok { // Go's resolver takes a PacketConn for UDP
-			return &packets{watched{c, &t}, p}, nil
+			return &ttlPacketConn{ttlConn{c, &t}, p}, nil
 		}
-		return &watched{c, &t}, nil
+		return &ttlConn{c, &t}, nil
 	}}
 	ctx, cancel := context.WithTimeout(o.ctx, lookupTime)
 	defer cancel()
 	a.addrs, a.err = r.LookupNetIP(ctx, "ip", name)
-	kept := t.kept()
+	kept := t.duration()
 	if a.err != nil {
 		kept = minKept
 	}
@@ -130,7 +130,7 @@ type ttl struct {
 	min  uint32
 }
 
-func (t *ttl) kept() time.Duration {
+func (t *ttl) duration() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.seen {
@@ -139,8 +139,8 @@ func (t *ttl) kept() time.Duration {
 	return min(max(time.Duration(t.min)*time.Second, minKept), maxKept)
 }
 
-// look reads the TTLs of a DNS answer.
-func (t *ttl) look(b []byte) {
+// readTTLs reads the TTLs of a DNS answer.
+func (t *ttl) readTTLs(b []byte) {
 	var p dnsmessage.Parser
 	if h, err := p.Start(b); err != nil || !h.Response || p.SkipAllQuestions() != nil {
 		return
@@ -158,27 +158,27 @@ func (t *ttl) look(b []byte) {
 	}
 }
 
-// watched is a connection to a DNS server that reads the TTLs of the answers.
-type watched struct {
+// ttlConn is a connection to a DNS server that reads the TTLs of the answers.
+type ttlConn struct {
 	net.Conn
 	ttl *ttl
 }
 
 // Read reads, and looks at a complete message.
-func (w *watched) Read(b []byte) (int, error) {
+func (w *ttlConn) Read(b []byte) (int, error) {
 	n, err := w.Conn.Read(b)
-	w.ttl.look(b[:n])
+	w.ttl.readTTLs(b[:n])
 	return n, err
 }
 
-// packets is a watched connection over UDP.
-type packets struct {
-	watched
+// ttlPacketConn is a watched connection over UDP.
+type ttlPacketConn struct {
+	ttlConn
 	packet net.PacketConn
 }
 
 // ReadFrom implements net.PacketConn.
-func (p *packets) ReadFrom(b []byte) (int, net.Addr, error) { return p.packet.ReadFrom(b) }
+func (p *ttlPacketConn) ReadFrom(b []byte) (int, net.Addr, error) { return p.packet.ReadFrom(b) }
 
 // WriteTo implements net.PacketConn.
-func (p *packets) WriteTo(b []byte, a net.Addr) (int, error) { return p.packet.WriteTo(b, a) }
+func (p *ttlPacketConn) WriteTo(b []byte, a net.Addr) (int, error) { return p.packet.WriteTo(b, a) }

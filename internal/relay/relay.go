@@ -93,15 +93,15 @@ func (r *Relay) take(packet []byte, fds []int) error {
 		}
 	}()
 	switch kind := wire.Kind(packet[0]); {
-	case kind == wire.KindMeant:
-		if m, ok := wire.ReadMeant(packet); ok {
+	case kind == wire.KindExpected:
+		if m, ok := wire.ReadExpected(packet); ok {
 			if old, forgotten := r.meant.add(m); forgotten {
 				r.control.ended(&wire.Ended{Token: old, Outcome: wire.Unmade})
 			}
 			return nil
 		}
-	case kind == wire.KindUnasked:
-		if on, ok := wire.ReadUnasked(packet); ok {
+	case kind == wire.KindNoLookups:
+		if on, ok := wire.ReadNoLookups(packet); ok {
 			r.unasked.Store(on)
 			return nil
 		}
@@ -161,22 +161,22 @@ func (r *Relay) serve(flags []byte, files []*os.File) error {
 		var err error
 		switch i {
 		case tcp4, tcp6:
-			err = r.listen(file, r.led)
+			err = r.listen(file, r.serveRedirected)
 		case tcpDNS4, tcpDNS6:
 			err = r.listen(file, r.resolver.stream)
 		case udpDNS4, udpDNS6:
 			err = r.resolver.listen(file, i == udpDNS6)
 		case door4, door6:
-			err = r.door(file)
+			err = r.addDoor(file)
 		case out4, out6:
-			err = r.way(file)
+			err = r.setConnector(file)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	for n := range r.published {
-		r.accept(r.published[n].at, func(c *net.TCPConn) { r.comeIn(c, n) })
+		r.accept(r.published[n].at, func(c *net.TCPConn) { r.servePublished(c, n) })
 	}
 	return nil
 }
@@ -227,8 +227,8 @@ func (r *Relay) accept(t *net.TCPListener, serve func(*net.TCPConn)) {
 // maxUnknown is how many unannounced connections are reported to the supervisor.
 const maxUnknown = 100
 
-// led serves a connection that the supervisor redirected to the relay.
-func (r *Relay) led(in *net.TCPConn) {
+// serveRedirected serves a connection that the supervisor redirected to the relay.
+func (r *Relay) serveRedirected(in *net.TCPConn) {
 	n, ok := wire.TokenOf(localIP(in))
 	var m wire.Expected
 	if ok {

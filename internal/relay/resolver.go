@@ -180,7 +180,7 @@ func (s *resolver) body(q dnsmessage.Question, m *dnsmessage.Message) dnsmessage
 	}
 	if !ok || !s.relay.rules.Asks(name) {
 		m.RCode = dnsmessage.RCodeNameError
-		if !ok || !s.relay.rules.Asks(service(name)) {
+		if !ok || !s.relay.rules.Asks(serviceHost(name)) {
 			s.refused(name, q.Type)
 		}
 		return nil
@@ -195,9 +195,9 @@ func (s *resolver) body(q dnsmessage.Question, m *dnsmessage.Message) dnsmessage
 	return nil
 }
 
-// service returns the host in a service name such as _http._tcp.example.com, which apt
-// asks for before the host.
-func service(name string) string {
+// serviceHost returns the host in a service name such as _http._tcp.example.com, which apt asks for
+// before the host.
+func serviceHost(name string) string {
 	for strings.HasPrefix(name, "_") {
 		_, name, _ = strings.Cut(name, ".")
 	}
@@ -239,7 +239,7 @@ func (s *resolver) reverse(kind dnsmessage.Type, name string, m *dnsmessage.Mess
 		ip, _ := reach.ParseIP(parts[3] + "." + parts[2] + "." + parts[1] + "." + parts[0])
 		host := ""
 		if n, ok := wire.Pooled(ip); ok {
-			host, _ = s.relay.names.named(n)
+			host, _ = s.relay.names.nameOf(n)
 		} else if ip == reach.V4(127, 0, 0, 1) {
 			host = "localhost"
 		}

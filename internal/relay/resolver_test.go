@@ -118,7 +118,7 @@ func TestTTL(t *testing.T) {
 		t.Errorf("it was asked for %d times", n)
 	}
 	for seen, want := range map[uint32]time.Duration{0: minKept, 1: time.Second, 60: time.Minute, 300: maxKept, 1 << 31: maxKept} {
-		if got := (&ttl{seen: true, min: seen}).kept(); got != want {
+		if got := (&ttl{seen: true, min: seen}).duration(); got != want {
 			t.Errorf("a TTL of %d is kept for %v, want %v", seen, got, want)
 		}
 	}
@@ -130,8 +130,8 @@ func TestTTL(t *testing.T) {
 	}
 	packet, err := m.Pack()
 	must(t, err)
-	shortest.look(packet)
-	if got := shortest.kept(); got != 30*time.Second {
+	shortest.readTTLs(packet)
+	if got := shortest.duration(); got != 30*time.Second {
 		t.Errorf("answers of 90, 30 and 60 seconds are kept for %v", got)
 	}
 }

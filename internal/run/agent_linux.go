@@ -26,7 +26,7 @@ func (x *watchedAgent) listen(h *launch.Hooks) {
 	if w == nil {
 		return
 	}
-	h.Wait = append(h.Wait, launch.Waiter{FD: w.Wake, Event: x.heard})
+	h.Wait = append(h.Wait, launch.Waiter{FD: w.Wake, Event: x.readEvents})
 	if w.rollout != nil {
 		if fd := w.rollout.Tick(); fd >= 0 {
 			h.Wait = append(h.Wait, launch.Waiter{FD: fd, Event: func() { x.follow(w.rollout.Read) }})
@@ -34,20 +34,20 @@ func (x *watchedAgent) listen(h *launch.Hooks) {
 	}
 }
 
-// heard handles the events that have arrived on the stream.
-func (x *watchedAgent) heard() {
+// readEvents handles the events that have arrived on the stream.
+func (x *watchedAgent) readEvents() {
 	for _, e := range x.tap.Next() {
 		switch {
 		case e.Turn > 0:
-			x.turn(e.Turn)
+			x.limitTurns(e.Turn)
 		case e.Wish != nil:
 			x.noteRequest(*e.Wish)
 		}
 	}
 }
 
-// turn ends the agent when it begins turn n and its limit is lower.
-func (x *watchedAgent) turn(n int) {
+// limitTurns ends the agent when it begins turn n and its limit is lower.
+func (x *watchedAgent) limitTurns(n int) {
 	s := x.Resolved.Spec
 	x.turns = max(x.turns, n)
 	if !s.MaxTurns.Set || n <= s.MaxTurns.Value || s.OnExceed.Or(spec.Deny) == spec.RecordOnly || x.ended != "" {
@@ -56,7 +56,7 @@ func (x *watchedAgent) turn(n int) {
 	rule := "max_turns: " + strconv.Itoa(s.MaxTurns.Value)
 	x.record.Violations.Add(audit.Violation{Kind: "limit", At: time.Now(), Action: "begin a turn", Rule: rule, AllowWith: "max_turns: " + strconv.Itoa(n), Count: 1})
 	x.refusals++
-	x.Voice.tell(rule + ": the agent is ended; max_turns: " + strconv.Itoa(n) + " would allow one more")
+	x.Voice.print(rule + ": the agent is ended; max_turns: " + strconv.Itoa(n) + " would allow one more")
 	x.stop("max_turns")
 }
 
@@ -72,7 +72,7 @@ func (x *watchedAgent) noteRequest(w agent.Wish) {
 	}
 	violation := audit.Violation{Kind: "tool", At: time.Now(), Action: "use", Target: target, Rule: v.Rule, AllowWith: v.AllowWith, Count: 1}
 	x.record.Violations.Add(violation)
-	x.once("tool"+v.Rule+w.Name, violation, "the agent asks for "+spec.Name(target))
+	x.printOnce("tool"+v.Rule+w.Name, violation, "the agent asks for "+spec.Name(target))
 	if x.Resolved.Spec.OnExceed.Value == spec.Kill {
 		x.stop("tool")
 	}
@@ -98,13 +98,13 @@ func (x *watchedAgent) finish() {
 	for !w.Done() && !cut {
 		pf := []unix.PollFd{{Fd: int32(w.Wake), Events: unix.POLLIN}, {Fd: int32(x.Signals), Events: unix.POLLIN}}
 		_, _ = unix.Poll(pf, 100)
-		x.heard()
+		x.readEvents()
 		if pf[1].Revents&unix.POLLIN != 0 {
 			cut = launch.Asked(x.Signals)
 		}
 		cut = cut || impatient && time.Now().After(until)
 	}
-	x.heard()
+	x.readEvents()
 	if w.rollout != nil {
 		x.follow(w.rollout.Finish)
 	}
@@ -123,7 +123,7 @@ func (x *watchedAgent) follow(look func(session string) (turns int)) {
 	session := ""
 	x.tap.With(func(s *agent.Stream) { session = s.Session() })
 	if turns := look(session); turns > x.turns {
-		x.turn(turns)
+		x.limitTurns(turns)
 	}
 	for _, wish := range x.tap.rollout.Wishes() {
 		x.noteRequest(wish)

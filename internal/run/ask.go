@@ -85,14 +85,14 @@ type Reporter struct {
 // parses.
 func (v *Reporter) Muted() bool { return v.Quiet || v.Mixed && !v.Explain }
 
-// tell prints text unless the reporter is muted.
-func (v *Reporter) tell(text string) {
+// print prints text unless the reporter is muted.
+func (v *Reporter) print(text string) {
 	if !v.Muted() {
 		v.Say(text)
 	}
 }
 
-func (v *Reporter) verbose(text string) {
+func (v *Reporter) printVerbose(text string) {
 	if v.Verbose {
 		v.Say(text)
 	}

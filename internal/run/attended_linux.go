@@ -72,9 +72,9 @@ func (a *Attended) Listener(fd, root int) *listen.Listener {
 	return listen.New(&c)
 }
 
-// Waits returns the waiters that report the ends of programs, and when to look for
+// Waiters returns the waiters that report the ends of programs, and when to look for
 // protected names that were created after all.
-func (a *Attended) Waits() []launch.Waiter {
+func (a *Attended) Waiters() []launch.Waiter {
 	t, g := a.x.record.Timeline, &a.x.guard
 	hooks := launch.Hooks{Wait: []launch.Waiter{{FD: t.Watch(), Event: t.NoteEnds}}}
 	if g.sweep != nil {
@@ -102,9 +102,9 @@ func (a *Attended) Finish(status unix.WaitStatus, unknown string) error {
 			r.Exit = audit.Exit{}
 		}
 	}
-	x.count.counted()
+	x.count.recordCounts()
 	if x.guard.sweep != nil {
-		x.guard.lookAtLast()
+		x.guard.checkAtEnd()
 	}
 	x.observed()
 	x.noteLimits(&o)

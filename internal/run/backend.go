@@ -39,7 +39,7 @@ type backend struct {
 // planBackend plans a run by another tool; sbx stays outside of its sandbox. used is false
 // if the tool is not available and the documents allow sbx itself as the fallback.
 func (x *Prepared) planBackend() (used bool, err error) {
-	tool, err := x.backend.find()
+	tool, err := x.backend.detect()
 	if err != nil {
 		if x.Resolved.Spec.RequireAvailable.Or(true) {
 			return true, err
@@ -71,7 +71,7 @@ func (x *Prepared) beginBackend() (err error) {
 		return err
 	}
 	if x.record.Backend.Image != "" {
-		return x.backend.removeLater()
+		return x.backend.startRemover()
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func (x *Prepared) toolPlan(image string) error {
 	inv := outer.Invocation{Cmd: x.Argv[0], Args: x.Argv[1:], Env: x.Inputs.Environ, Cwd: x.Resolved.WorkingDir.Real}
 	ask := outer.Ask{Resolved: x.Resolved, Host: &x.Host, Image: image, Record: x.RecordPath(), Sources: x.sourcePaths()}
 	if image == "" { // without an image the command is a program of the host
-		if err := x.find(x.lookUp()); err != nil {
+		if err := x.setProgram(x.lookUp()); err != nil {
 			return err
 		}
 		inv.Cmd = x.Program.Path
@@ -99,7 +99,7 @@ func (x *Prepared) toolPlan(image string) error {
 		ask.Terminal = sys.IsTerminal(0) && sys.IsTerminal(1)
 	}
 	if outer.ReachesBroker(x.Backend) {
-		if err := x.broker.behind(&ask); err != nil {
+		if err := x.broker.startForContainer(&ask); err != nil {
 			return err
 		}
 	}
@@ -118,7 +118,7 @@ func (x *Prepared) toolPlan(image string) error {
 	if err != nil {
 		return err
 	}
-	if err := fill(ask.FilterFD, b.Filter); err != nil {
+	if err := fillFile(ask.FilterFD, b.Filter); err != nil {
 		return err
 	}
 	b.Plan.Command.Dir = cwd
@@ -151,9 +151,8 @@ func (x *Prepared) seen() *view.Tree {
 	return x.Plan.Seen()
 }
 
-// find looks for the tool on this machine, and asks it whether it runs and which version
-// it is.
-func (x *backend) find() (b audit.Backend, err error) {
+// detect looks for the tool on this machine, and asks it whether it runs and which version it is.
+func (x *backend) detect() (b audit.Backend, err error) {
 	name := x.Backend
 	b = audit.Backend{Asked: name, Used: name}
 	lacks := func(why, help string) (audit.Backend, error) {
@@ -235,17 +234,17 @@ func atLeast(version, least string) bool {
 	for i := range want {
 		n := 0
 		if i < len(have) {
-			n = leading(have[i])
+			n = leadingNumber(have[i])
 		}
-		if w := leading(want[i]); n != w {
+		if w := leadingNumber(want[i]); n != w {
 			return n > w
 		}
 	}
 	return true
 }
 
-// leading returns the number at the start of s; -1 for none.
-func leading(s string) int {
+// leadingNumber returns the number at the start of s; -1 for none.
+func leadingNumber(s string) int {
 	n, err := strconv.Atoi(doc.LeadingDigits(s))
 	if err != nil {
 		return -1

@@ -127,8 +127,8 @@ func (b *backend) bwrapFiles() (status, filter int, err error) {
 	return status, filter, nil
 }
 
-// fill writes text to a file in memory and seeks back to its start.
-func fill(fd int, text []byte) error {
+// fillFile writes text to a file in memory and seeks back to its start.
+func fillFile(fd int, text []byte) error {
 	if fd <= 0 {
 		return nil
 	}
@@ -163,8 +163,8 @@ type remover struct {
 // RemoverVerb is the name under which the program starts itself as the remover.
 const RemoverVerb = " remove"
 
-// removeLater starts the remover, before the container exists.
-func (b *backend) removeLater() error {
+// startRemover starts the remover, before the container exists.
+func (b *backend) startRemover() error {
 	fail := func(err error) error {
 		return &spec.Problem{On: "--backend " + b.Backend, Do: "make sure that the container is removed", Why: err.Error()}
 	}
@@ -184,11 +184,11 @@ func (b *backend) removeLater() error {
 	return nil
 }
 
-// remove removes the container of a command that sbx ended, or whose client was killed;
-// the engine has removed any other. podman has no engine: the process that cleans up after
-// its container belongs to the tree that sbx has just ended. The remover is not needed any
-// more and ends too.
-func (b *backend) remove(o *outcome) {
+// removeContainer removes the container of a command that sbx ended, or whose client was killed;
+// the engine has removed any other. podman has no engine: the process that cleans up after its
+// container belongs to the tree that sbx has just ended. The remover is not needed any more and
+// ends too.
+func (b *backend) removeContainer(o *outcome) {
 	if b.remover == nil {
 		return
 	}

@@ -68,7 +68,7 @@ func (b *broker) start() error {
 		}
 		b.documents[i] = wire.Document{Name: p.Asked, Dir: view.Parent(p.Real), Text: text}
 	}
-	variables, specs := brokersOwn(b.documents[0].Text)
+	variables, specs := withheldForBroker(b.documents[0].Text)
 	b.Resolved.Withhold(variables)
 	b.specs = nil
 	for _, name := range specs {
@@ -131,9 +131,9 @@ func (b *broker) runDir() string {
 	return audit.StateDir(b.Inputs.Environ, b.Inputs.Home) + "/runs/" + b.ID
 }
 
-// tell sends the broker the message Start while the child makes its mounts, and creates
-// the socket for a command that has the host's network.
-func (b *broker) tell(seen *view.Tree) error {
+// sendStart sends the broker the message Start while the child makes its mounts, and creates the
+// socket for a command that has the host's network.
+func (b *broker) sendStart(seen *view.Tree) error {
 	if b.Helper == nil || !b.Plan.Brokered {
 		b.Kill()
 		return nil
@@ -175,8 +175,8 @@ func (b *broker) tell(seen *view.Tree) error {
 	return nil
 }
 
-// behind starts the broker of a command that runs in a container.
-func (b *broker) behind(ask *outer.Ask) error {
+// startForContainer starts the broker of a command that runs in a container.
+func (b *broker) startForContainer(ask *outer.Ask) error {
 	if err := b.start(); err != nil || b.why != "" || b.Resolved.Broker.File.Abs == "" {
 		return err
 	}
@@ -212,7 +212,7 @@ func writeSecret(dir int, name, text string) error {
 	return err
 }
 
-func brokerGone(err error) error {
+func lostBroker(err error) error {
 	return &spec.Problem{Field: "broker.file", Do: "start the broker", Why: brokerName + " ended before it was ready: " + err.Error(), Help: "run " + brokerName + " --version by hand to see why"}
 }
 
@@ -248,9 +248,9 @@ func (b *broker) granted(tree *view.Tree) wire.Granted {
 	return g
 }
 
-// hand gives the broker the sandbox's listening socket and waits until the broker has
-// checked its documents. The error is the reason why the command must not start.
-func (b *broker) hand(p *launch.Process, behind bool) error {
+// handSocket gives the broker the sandbox's listening socket and waits until the broker has checked
+// its documents. The error is the reason why the command must not start.
+func (b *broker) handSocket(p *launch.Process, behind bool) error {
 	if b.Helper == nil {
 		return nil
 	}
@@ -273,7 +273,7 @@ func (b *broker) hand(p *launch.Process, behind bool) error {
 	case *wire.Refused:
 		return &spec.Problem{Field: spec.Field(m.Field), On: m.On, Do: m.Do, Why: m.Why, Help: m.Help}
 	}
-	return brokerGone(cmp.Or(err, error(unix.EPROTO)))
+	return lostBroker(cmp.Or(err, error(unix.EPROTO)))
 }
 
 // listenUnix creates a listening socket at a name in a directory. The path of the

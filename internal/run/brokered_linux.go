@@ -13,27 +13,27 @@ import (
 	"sbx/wrap/launch"
 )
 
-// brokered handles the messages of the broker while the command runs.
-type brokered struct {
+// brokerEvents handles the messages of the broker while the command runs.
+type brokerEvents struct {
 	*events
 	over bool // the command has ended
 }
 
 // listen registers the broker's socket with the supervisor's loop.
-func (x *brokered) listen(h *launch.Hooks) {
+func (x *brokerEvents) listen(h *launch.Hooks) {
 	if x.broker.Helper == nil {
 		return
 	}
 	at := len(h.Wait)
 	h.Wait = append(h.Wait, launch.Waiter{FD: x.broker.FD, Event: func() {
-		if !x.hear() {
+		if !x.receive() {
 			h.Wait[at].FD = -1
 		}
 	}})
 }
 
-// hear handles the messages that have arrived, and reports whether more may come.
-func (x *brokered) hear() bool {
+// receive handles the messages that have arrived, and reports whether more may come.
+func (x *brokerEvents) receive() bool {
 	b := &x.broker
 	if b.ended {
 		return false
@@ -50,25 +50,25 @@ func (x *brokered) hear() bool {
 		}
 		switch m := m.(type) {
 		case *wire.Call:
-			x.called(m)
+			x.recordCall(m)
 		case *wire.Ask:
 			x.Voice.Say("broker: " + spec.Name(m.Tool) + " is asked for (" + spec.Shown(m.Reason) + ")\nhint: " + brokerName + " answer " + spec.Shown(m.ID) + " yes, or no")
 		case *wire.Failed:
-			x.lost("no call is allowed any more: " + spec.Shown(m.Why))
+			x.recordLoss("no call is allowed any more: " + spec.Shown(m.Why))
 		case *wire.Summary:
-			x.summed(m)
+			x.recordSummary(m)
 			b.ended = true
 			return false
 		default: // the broker is gone, or sent an invalid message
-			x.lost(brokerName + " ended before it had reported its calls")
+			x.recordLoss(brokerName + " ended before it had reported its calls")
 			b.ended = true
 			return false
 		}
 	}
 }
 
-// called records a denied call.
-func (x *brokered) called(m *wire.Call) {
+// recordCall records a denied call.
+func (x *brokerEvents) recordCall(m *wire.Call) {
 	if m.Verdict != "deny" {
 		return
 	}
@@ -77,25 +77,25 @@ func (x *brokered) called(m *wire.Call) {
 		v.Rule = "broker"
 	}
 	x.record.Violations.Add(v)
-	x.once(v.Kind+v.Rule+v.Target, v, "the call of "+spec.Name(m.Tool)+" was denied: "+spec.Shown(m.Reason))
+	x.printOnce(v.Kind+v.Rule+v.Target, v, "the call of "+spec.Name(m.Tool)+" was denied: "+spec.Shown(m.Reason))
 }
 
-// lost records that the broker is gone, and ends the run if the broker is required.
-func (x *brokered) lost(why string) {
+// recordLoss records that the broker is gone, and ends the run if the broker is required.
+func (x *brokerEvents) recordLoss(why string) {
 	for _, f := range []spec.Field{"broker.file", "broker.plan", "broker.grant"} {
 		x.weaken(f, why)
 	}
 	if x.over {
 		return
 	}
-	x.Voice.tell("broker: " + why)
+	x.Voice.print("broker: " + why)
 	if x.record.Broker.Required {
 		x.stop("broker")
 	}
 }
 
-// summed puts the numbers of the broker's summary into the record.
-func (x *brokered) summed(m *wire.Summary) {
+// recordSummary puts the numbers of the broker's summary into the record.
+func (x *brokerEvents) recordSummary(m *wire.Summary) {
 	r := x.record.Broker
 	r.Calls, r.Denied, r.Lines = spec.Some(m.Calls), spec.Some(m.Denied), m.Lines
 	for _, c := range m.ByTool {
@@ -106,8 +106,8 @@ func (x *brokered) summed(m *wire.Summary) {
 	}
 }
 
-// end asks the broker for its summary, when no process of the sandbox is left.
-func (x *brokered) end() {
+// askSummary asks the broker for its summary, when no process of the sandbox is left.
+func (x *brokerEvents) askSummary() {
 	b := &x.broker
 	if b.Helper == nil {
 		return
@@ -115,20 +115,20 @@ func (x *brokered) end() {
 	x.over = true
 	if !b.ended {
 		_ = b.conn.Send(&wire.End{})
-		b.Finish(x.hear)
+		b.Finish(x.receive)
 	}
 	if !b.ended {
-		x.lost(brokerName + " did not report its calls in time")
+		x.recordLoss(brokerName + " did not report its calls in time")
 	}
 	b.close()
 	if !x.record.Broker.Calls.Set {
-		x.keepWholeLines()
+		x.dropPartialLine()
 	}
 }
 
-// keepWholeLines cuts a partial line from the end of the audit log: a broker that is
+// dropPartialLine cuts a partial line from the end of the audit log: a broker that is
 // killed may leave one, since the kernel ends a write between two pages.
-func (x *brokered) keepWholeLines() {
+func (x *brokerEvents) dropPartialLine() {
 	fd, err := unix.Open(x.broker.runDir()+"/"+wire.AuditFile, unix.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return
@@ -163,10 +163,10 @@ func (b *broker) close() {
 	}
 }
 
-// brokersOwn returns the variables that hold the secrets of a Broker document, which the
+// withheldForBroker returns the variables that hold the secrets of a Broker document, which the
 // command must not get, and the files with its tools' specs, which it must not write. A
 // document that cannot be read is reported by the broker.
-func brokersOwn(text []byte) (variables, specs []string) {
+func withheldForBroker(text []byte) (variables, specs []string) {
 	root, err := doc.ParseJSON("", text)
 	if err != nil {
 		root, err = doc.ParseYAML("", text)

@@ -53,8 +53,8 @@ func (x *count) listen(h *launch.Hooks) {
 	}
 }
 
-// outerCounted takes over the count of the outer sbx.
-func (x *count) outerCounted() {
+// takeOuterCount takes over the count of the outer sbx.
+func (x *count) takeOuterCount() {
 	if x.Plan.Counter != wrap.CounterOuter {
 		return
 	}
@@ -72,12 +72,12 @@ func (x *count) outerCounted() {
 		x.record.Violations.Add(audit.Violation{Kind: "command", At: x.record.EndedAt, Action: listen.Execute, Rule: rule,
 			AllowWith: "max_commands: " + strconv.Itoa(n.Value+refused), Count: refused})
 		x.refusals += refused
-		x.Voice.tell(rule + ": " + strconv.Itoa(refused) + " more were denied")
+		x.Voice.print(rule + ": " + strconv.Itoa(refused) + " more were denied")
 	}
 }
 
-// counted puts the counts into the record.
-func (x *count) counted() {
+// recordCounts puts the counts into the record.
+func (x *count) recordCounts() {
 	if x.record.Timeline != nil {
 		x.record.Timeline.Close()
 	}
@@ -89,9 +89,9 @@ func (x *count) counted() {
 	}
 }
 
-// trace makes the supervisor the tracer of the command, which has stopped before its first
+// attachTracer makes the supervisor the tracer of the command, which has stopped before its first
 // program, if programs are counted by ptrace.
-func (x *count) trace() error {
+func (x *count) attachTracer() error {
 	if x.Plan.Counter != wrap.CounterPtrace {
 		return nil
 	}
@@ -100,9 +100,9 @@ func (x *count) trace() error {
 		return err
 	}
 	t, err := trace.Attach(x.process.CommandPid(), &x.ledger, trace.Options{
-		Wake: wake, Reaped: x.process.Collected, Started: x.record.Timeline.Executed, Debugger: x.debugged, Exceeded: func() { x.stop("max_commands") },
+		Wake: wake, Reaped: x.process.Collected, Started: x.record.Timeline.Executed, Debugger: x.explainDebugger, Exceeded: func() { x.stop("max_commands") },
 		Refused: func(tid int, program string) {
-			x.refused(&listen.Refusal{TID: tid, Cause: listen.ByBudget, Action: listen.Execute, Target: program})
+			x.recordDenial(&listen.Refusal{TID: tid, Cause: listen.ByBudget, Action: listen.Execute, Target: program})
 		}})
 	if err != nil {
 		x.process.Kill()
@@ -122,8 +122,8 @@ func untraceable(e *trace.AttachError) string {
 	return why
 }
 
-// traced fails unless the tracer has attached to the command, which has been released.
-func (x *count) traced() error {
+// checkTracer fails unless the tracer has attached to the command, which has been released.
+func (x *count) checkTracer() error {
 	if x.tracer == nil || x.tracer.Started() {
 		return nil
 	}
@@ -134,15 +134,15 @@ func (x *count) traced() error {
 // stop signal, which it passes on, before it stops itself.
 const settleFor = 100 * time.Millisecond
 
-// settle waits until the command has stopped.
-func (x *count) settle() {
+// awaitStop waits until the command has stopped.
+func (x *count) awaitStop() {
 	if x.tracer != nil {
 		x.tracer.Settle(settleFor)
 	}
 }
 
-// debugged explains, once, why a debugger fails inside the sandbox.
-func (x *count) debugged(int) {
+// explainDebugger explains, once, why a debugger fails inside the sandbox.
+func (x *count) explainDebugger(int) {
 	if x.Voice.Muted() {
 		return
 	}

@@ -12,9 +12,9 @@ import (
 	"sbx/wrap/defaults"
 )
 
-// descriptors checks the descriptors that the command inherits from the caller, before
+// checkDescriptors checks the descriptors that the command inherits from the caller, before
 // anything is planned.
-func (x *journal) descriptors() error {
+func (x *journal) checkDescriptors() error {
 	if !x.Resolved.SideDoors {
 		return nil
 	}
@@ -22,7 +22,7 @@ func (x *journal) descriptors() error {
 	if err := checkFDs(fds); err != nil || x.DryRun {
 		return err
 	}
-	return x.handOver(fds)
+	return x.replaceProtectedInputs(fds)
 }
 
 // Kinds of file systems whose descriptors lead out of a sandbox.
@@ -68,11 +68,11 @@ func isMountFD(fd int) bool {
 	return strings.HasPrefix(read.Link(unix.AT_FDCWD, "/proc/self/fd/"+strconv.Itoa(fd)), "anon_inode:[fscontext]")
 }
 
-// handOver replaces each descriptor that is open for reading on a protected file, or on a
-// document of the spec, by a pipe with the rest of the file. The original descriptor
-// refers to the host's mount, which is writable: a program could open it again for writing
-// through /proc/self/fd, and Landlock cannot deny that inside of a writable workspace.
-func (x *journal) handOver(fds []int) error {
+// replaceProtectedInputs replaces each descriptor that is open for reading on a protected file, or
+// on a document of the spec, by a pipe with the rest of the file. The original descriptor refers to
+// the host's mount, which is writable: a program could open it again for writing through
+// /proc/self/fd, and Landlock cannot deny that inside of a writable workspace.
+func (x *journal) replaceProtectedInputs(fds []int) error {
 	for _, fd := range fds {
 		path, ok := x.isProtectedInput(fd)
 		if !ok {
@@ -132,8 +132,8 @@ func isFile(path string, as *unix.Stat_t) bool {
 	return unix.Stat(path, &st) == nil && st.Dev == as.Dev && st.Ino == as.Ino
 }
 
-// isItself reports whether a file is the running program.
-func isItself(path string) bool {
+// isRunningProgram reports whether a file is the running program.
+func isRunningProgram(path string) bool {
 	var own unix.Stat_t
 	return unix.Stat("/proc/self/exe", &own) == nil && isFile(path, &own)
 }
@@ -161,9 +161,9 @@ func throughPipe(fd int) error {
 	return unix.Dup3(p[0], fd, 0)
 }
 
-// leave closes the supervisor's copies of descriptors that the command has now: a pipe's
+// closeCopies closes the supervisor's copies of descriptors that the command has now: a pipe's
 // reader must see its end when the command closes it, not when the supervisor ends.
-func leave(fds ...int) {
+func closeCopies(fds ...int) {
 	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return

@@ -35,7 +35,7 @@ type egress struct {
 // socket for DNS questions if those are reported.
 func (x *egress) handSockets() {
 	if fd := x.process.LookupSocket(); fd >= 0 && x.Plan.Sockets && x.Describe != wrap.DescribeNone {
-		x.lookups = &listen.Lookups{FD: fd, Asked: x.nameAsked}
+		x.lookups = &listen.Lookups{FD: fd, Asked: x.recordQuestion}
 	} else if fd >= 0 {
 		unix.Close(fd)
 	}
@@ -58,13 +58,13 @@ func (x *egress) handSockets() {
 	}
 }
 
-// hear registers for the messages of the relay.
-func (x *egress) hear(h *launch.Hooks) {
+// listenToRelay registers for the messages of the relay.
+func (x *egress) listenToRelay(h *launch.Hooks) {
 	if !x.Plan.Relay && !x.Plan.Publish {
 		return
 	}
 	x.record.Connections = &audit.Connections{}
-	e := &listen.Egress{FD: x.relay.FD, V6: x.v6, May: x.Resolved.Reach, Hosts: hostNames(), Refused: x.nameRefused, Ended: x.connectionEnded, CameIn: x.cameIn, Lost: x.relayLost}
+	e := &listen.Egress{FD: x.relay.FD, V6: x.v6, May: x.Resolved.Reach, Hosts: hostNames(), Refused: x.recordRefusedName, Ended: x.recordConnection, CameIn: x.recordPublished, Lost: x.recordRelayLoss}
 	x.lead = e
 	at := len(h.Wait)
 	h.Wait = append(h.Wait, launch.Waiter{FD: e.FD, Event: func() {
@@ -74,8 +74,8 @@ func (x *egress) hear(h *launch.Hooks) {
 	}})
 }
 
-// relayLost records that the relay is gone: nothing can be reached any more.
-func (x *egress) relayLost() {
+// recordRelayLoss records that the relay is gone: nothing can be reached any more.
+func (x *egress) recordRelayLoss() {
 	if x.over {
 		return
 	}
@@ -84,7 +84,7 @@ func (x *egress) relayLost() {
 		for _, f := range fields {
 			x.weaken(f, why)
 		}
-		x.Voice.tell(string(fields[0]) + ": " + why)
+		x.Voice.print(string(fields[0]) + ": " + why)
 	}
 	if x.Plan.Relay {
 		lost(ended+"nothing can be reached", "network.allow", "network")
@@ -94,16 +94,16 @@ func (x *egress) relayLost() {
 	}
 }
 
-// nameAsked records a DNS question in a sandbox without a network. Reverse names, the root
+// recordQuestion records a DNS question in a sandbox without a network. Reverse names, the root
 // and localhost are not recorded: they are not hosts that a command could reach.
-func (x *egress) nameAsked(name string, kind uint16) {
+func (x *egress) recordQuestion(name string, kind uint16) {
 	if name != "" && name != "localhost" && !strings.HasSuffix(name, ".arpa") {
-		x.nameRefused(&wire.Refused{Name: name, Type: kind})
+		x.recordRefusedName(&wire.Refused{Name: name, Type: kind})
 	}
 }
 
-// relayEnded reads the relay's last messages, when no process of the sandbox is left.
-func (x *egress) relayEnded() {
+// readLastMessages reads the relay's last messages, when no process of the sandbox is left.
+func (x *egress) readLastMessages() {
 	if q := x.lookups; q != nil {
 		q.Hear()
 		unix.Close(q.FD)
@@ -125,8 +125,8 @@ func connectionOf(led *listen.Relayed) audit.Connection {
 	return audit.Connection{Host: led.Host, Port: led.Port, Program: led.Program, Made: 1}
 }
 
-// connectionEnded records a connection that the relay made, or failed to make.
-func (x *egress) connectionEnded(led *listen.Relayed, m *wire.Ended) {
+// recordConnection records a connection that the relay made, or failed to make.
+func (x *egress) recordConnection(led *listen.Relayed, m *wire.Ended) {
 	v := audit.Violation{At: time.Now(), Kind: "network", Action: listen.Connect, Rule: NetworkRule(x.Resolved)}
 	if led == nil { // no connect(2) belongs to this token
 		v.Target = "without a connect"
@@ -148,14 +148,14 @@ func (x *egress) connectionEnded(led *listen.Relayed, m *wire.Ended) {
 		address, _, _ := strings.Cut(m.Detail, ": ")
 		v.Action = "connect to " + address + " by name"
 		if ip, ok := reach.ParseIP(address); ok {
-			v.Act = reaching(listen.Target(ip.String(), led.Port))
+			v.Act = reachAct(listen.Target(ip.String(), led.Port))
 		}
 	case wire.Fronted:
 		c.Why, what = "TLS asked for another name", "TLS to "+v.Target+" asked for "+m.Detail
 		v.Action = "connect by way of " + v.Target
 		v.Host = m.Detail
 		v.Target = listen.Target(v.Host, v.Port)
-		v.Act = reaching(v.Target)
+		v.Act = reachAct(v.Target)
 	case wire.Garbled:
 		c.Why, what = "TLS that cannot be read", "TLS to "+v.Target+" cannot be read ("+m.Detail+"), nor which name it asks for"
 		v.Action = "connect by TLS that cannot be read"
@@ -177,18 +177,18 @@ func (x *egress) connectionEnded(led *listen.Relayed, m *wire.Ended) {
 	x.record.Connections.Add(c)
 	if what != "" {
 		x.record.Violations.Add(v)
-		x.once(v.Kind+v.Rule+v.Action, v, what)
+		x.printOnce(v.Kind+v.Rule+v.Action, v, what)
 	}
 }
 
-// nameRefused records a name for which the resolver inside gave no address.
-func (x *egress) nameRefused(m *wire.Refused) {
-	if x.isSearched(m.Name) {
+// recordRefusedName records a name for which the resolver inside gave no address.
+func (x *egress) recordRefusedName(m *wire.Refused) {
+	if x.hasSearchDomain(m.Name) {
 		return
 	}
 	x.asked = m.Name
 	if x.Resolved.Reach.Asks(m.Name) && m.Type == wire.TypeA {
-		x.noAddress(m.Name)
+		x.recordUnresolved(m.Name)
 		return
 	}
 	v := audit.Violation{At: time.Now(), Kind: "network", Action: "look up a name", Target: m.Name, Host: m.Name, Rule: NetworkRule(x.Resolved)}
@@ -197,15 +197,15 @@ func (x *egress) nameRefused(m *wire.Refused) {
 		v.Action = "look up a record of type " + strconv.Itoa(int(m.Type))
 		what = "of " + spec.Name(m.Name) + " no record of type " + strconv.Itoa(int(m.Type)) + " is told"
 	} else if reach.IsHostName(m.Name) { // a query can be for "*.com" or "0.0.0.0/0", which a list would take for more
-		v.Act = reaching(m.Name + ":443")
+		v.Act = reachAct(m.Name + ":443")
 	}
 	x.record.Violations.Add(v)
-	x.once(v.Kind+v.Rule+v.Action, v, what)
+	x.printOnce(v.Kind+v.Rule+v.Action, v, what)
 }
 
-// noAddress records an allowed name that the host cannot resolve, which is not a denial. A
+// recordUnresolved records an allowed name that the host cannot resolve, which is not a denial. A
 // person is told only of names that the spec lists, since these are few.
-func (x *egress) noAddress(name string) {
+func (x *egress) recordUnresolved(name string) {
 	w := spec.Warning{Field: "network.allow", Text: "network.allow: " + spec.Name(name) + " is allowed, but this host finds no address for it"}
 	x.record.Warnings = append(x.record.Warnings, w)
 	if x.Voice.Muted() || !slices.ContainsFunc(x.Resolved.Reach, func(r reach.Rule) bool { return strings.HasPrefix(r.Text, name+":") }) {
@@ -214,10 +214,10 @@ func (x *egress) noAddress(name string) {
 	x.Voice.Say(w.String())
 }
 
-// isSearched reports whether a name is an earlier or an allowed name with a search domain
+// hasSearchDomain reports whether a name is an earlier or an allowed name with a search domain
 // added: resolvers add one when the name itself has no address (resolv.conf(5)). The
 // sandbox's resolv.conf has the search domains of the host's.
-func (x *egress) isSearched(name string) bool {
+func (x *egress) hasSearchDomain(name string) bool {
 	for line := range strings.Lines(sys.ReadFile("/etc/resolv.conf", 1<<16)) {
 		words := strings.Fields(line)
 		if len(words) < 2 || words[0] != "search" && words[0] != "domain" {

@@ -33,9 +33,9 @@ func (x *events) stop(reason string) {
 	x.end()
 }
 
-// refused records a denied system call, and prints the first of each kind.
-func (x *events) refused(r *listen.Refusal) {
-	if r.Cause == listen.OutOfView && !x.standsOutside(r.Action, r.Target) {
+// recordDenial records a denied system call, and prints the first of each kind.
+func (x *events) recordDenial(r *listen.Refusal) {
+	if r.Cause == listen.OutOfView && !x.worksOutside(r.Action, r.Target) {
 		return
 	}
 	v := audit.Violation{At: time.Now(), Action: r.Action, Target: strings.Clone(r.Target)}
@@ -52,7 +52,7 @@ func (x *events) refused(r *listen.Refusal) {
 		return
 	case listen.ByNarrow: // the inner sbx reports this one, too
 		v.Kind, v.Rule = "network", "network of an sbx inside"
-		v.Host, v.Port = apart(v.Target)
+		v.Host, v.Port = splitTarget(v.Target)
 		x.record.Violations.Add(v)
 		return
 	case listen.ByName, listen.ReadOnly:
@@ -81,12 +81,12 @@ func (x *events) refused(r *listen.Refusal) {
 			what = "a program that cannot be looked at may not connect"
 		}
 	case listen.ByNetwork:
-		v.Kind, v.Rule, v.Act = "network", NetworkRule(x.Resolved), reaching(v.Target)
+		v.Kind, v.Rule, v.Act = "network", NetworkRule(x.Resolved), reachAct(v.Target)
 		if v.Action != listen.Connect {
 			v.Act.Kind = wrap.ToReachElse
 		}
 		if x.Plan.Relay {
-			v.Host, v.Port = apart(v.Target)
+			v.Host, v.Port = splitTarget(v.Target)
 		} else if strings.HasSuffix(v.Target, ":53") { // libc connects to the DNS server before it sends the name
 			v.Action, v.Act.Kind = "look up a name", wrap.ToReach
 			what = "the name server " + what
@@ -113,7 +113,7 @@ func (x *events) refused(r *listen.Refusal) {
 	x.record.Violations.Add(v)
 	searched := r.Cause == listen.OutOfView && x.isOnPath(v.Target) // a later directory of PATH may have the program
 	if !searched && !x.isOwnHistory(&v) {
-		x.once(v.Kind+v.Rule+by, v, what)
+		x.printOnce(v.Kind+v.Rule+by, v, what)
 	}
 }
 
@@ -126,8 +126,8 @@ func (x *events) isOwnHistory(v *audit.Violation) bool {
 	return ok && program != "" && strings.HasPrefix(name, program) && strings.Contains(name, "history") && !strings.Contains(name, "/")
 }
 
-// once prints a line about a kind of denial the first time that it occurs.
-func (x *events) once(kind string, v audit.Violation, what string) {
+// printOnce prints a line about a kind of denial the first time that it occurs.
+func (x *events) printOnce(kind string, v audit.Violation, what string) {
 	x.refusals++
 	if x.toldOf(kind) || x.Voice.Muted() {
 		return
@@ -143,7 +143,7 @@ func (x *events) once(kind string, v audit.Violation, what string) {
 	}
 	line += wouldAllow(advice)
 	if advice.Opens != "" && v.Act.Kind == wrap.ToMake {
-		if alone := x.adviser.Alone(v.Act); alone != "" {
+		if alone := x.adviser.OnlyPath(v.Act); alone != "" {
 			line += "\nhint: where " + spec.Name(v.Target) + " is there before the start, " + spec.Shown(alone) + " is enough"
 		}
 	}
@@ -175,13 +175,13 @@ func (x *events) advice(act wrap.Act) wrap.Advice {
 	if x.adviser == nil {
 		x.adviser = x.newAdviser()
 	}
-	return x.adviser.On(act)
+	return x.adviser.Advise(act)
 }
 
-// standsOutside reports whether an act that failed inside because nothing is there would
+// worksOutside reports whether an act that failed inside because nothing is there would
 // succeed on the host: the program, or the directory to write in, exists and is not in
 // view.
-func (x *events) standsOutside(action, target string) bool {
+func (x *events) worksOutside(action, target string) bool {
 	if !x.Resolved.Visible || !x.Host.Shares(target) {
 		return false
 	}

@@ -10,10 +10,10 @@ import (
 	"sbx/wrap/launch"
 )
 
-// taught learns about the host from a failed launch, so that the run can be planned again;
+// learnFrom learns about the host from a failed launch, so that the run can be planned again;
 // it returns the error if there is nothing to learn. A host without overlays needs the
 // names in the directories that are then assembled from mounts instead.
-func (x *planned) taught(plan *wrap.Plan, err error) error {
+func (x *planned) learnFrom(plan *wrap.Plan, err error) error {
 	if e, ok := err.(*trace.AttachError); ok {
 		x.Host = launch.Untraceable(x.Host, untraceable(e))
 		return nil
@@ -43,10 +43,10 @@ func learn(r *spec.Resolved, h *wrap.Host, plan *wrap.Plan, step *launch.StepErr
 	return true
 }
 
-// Climb finds, by launches without a command, the plan for r that works on the host h, and
+// FindPlan finds, by launches without a command, the plan for r that works on the host h, and
 // notes in h what it learned. why is the reason if there is none, or the reason that stop
 // returned, which is called before each launch.
-func Climb(r *spec.Resolved, h *wrap.Host, stop func() string) (plan *wrap.Plan, why string) {
+func FindPlan(r *spec.Resolved, h *wrap.Host, stop func() string) (plan *wrap.Plan, why string) {
 	prog := wrap.Program{Path: "/bin/true", Real: "/bin/true", Mapped: true}
 	for {
 		if why := stop(); why != "" {

@@ -26,8 +26,8 @@ type guarding struct {
 	found  audit.Swept
 }
 
-// note remembers the protected files as they are before the command runs.
-func (x *guarding) note() {
+// rememberProtected remembers the protected files as they are before the command runs.
+func (x *guarding) rememberProtected() {
 	w := x.Plan.Watch
 	if len(w.Trees) == 0 && len(w.Protected) == 0 && len(w.Masked) == 0 && len(w.Renew) == 0 {
 		return
@@ -69,12 +69,12 @@ func (x *guarding) startWatch(hooks *launch.Hooks) {
 	x.drain() // files that were created before the watch began
 }
 
-func (x *guarding) drain() { x.sweepAt(x.watch.Drain(time.Now())) }
+func (x *guarding) drain() { x.moveReported(x.watch.Drain(time.Now())) }
 
 // pollTrees searches the trees at intervals, if they cannot be watched.
 func (x *guarding) pollTrees(hooks *launch.Hooks) {
 	look := func() {
-		x.sweepAt(x.watch.Poll(time.Now()))
+		x.moveReported(x.watch.Poll(time.Now()))
 		x.again.check()
 	}
 	w, ok := launch.Every(guard.LookEvery, look)
@@ -95,8 +95,8 @@ func (x *guarding) unwatched(p *spec.Problem) {
 	}
 }
 
-// sweepAt moves away at once the protected files that the watch reports, and records them.
-func (x *guarding) sweepAt(told []audit.Notice) {
+// moveReported moves away at once the protected files that the watch reports, and records them.
+func (x *guarding) moveReported(told []audit.Notice) {
 	for _, n := range told {
 		switch n.What {
 		case audit.Appeared:
@@ -122,12 +122,12 @@ func (x *guarding) end() {
 	x.noteBare()
 	x.noteRemoved()
 	x.watch.Close()
-	x.lookAtLast()
+	x.checkAtEnd()
 	x.Timings.Lap("sweep")
 }
 
-// lookAtLast checks the denied files and searches for protected files that were created.
-func (x *guarding) lookAtLast() {
+// checkAtEnd checks the denied files and searches for protected files that were created.
+func (x *guarding) checkAtEnd() {
 	x.found.Add(x.patrol.end())
 	if x.patrol.Full() {
 		x.weaken(wrap.FieldUnmade, "more protected names were denied than were looked at again while the command ran")
@@ -226,5 +226,5 @@ func (x *masks) opened(inside string, at time.Time) {
 		x.explain(&v)
 	}
 	x.record.Violations.Add(v)
-	x.once("open masked "+string(f.For), v, what+" is hidden, and looked empty")
+	x.printOnce("open masked "+string(f.For), v, what+" is hidden, and looked empty")
 }

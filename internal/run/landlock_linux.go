@@ -51,7 +51,7 @@ func (x *landlog) denied(d *audit.Denial) {
 	case v.Kind == "network":
 		v.Rule, v.Act = NetworkRule(x.Resolved), wrap.Act{Kind: wrap.ToReachElse}
 		if known.blocker == "net.connect_tcp" {
-			v.Act = reaching(listen.Target(apart(v.Target)))
+			v.Act = reachAct(listen.Target(splitTarget(v.Target)))
 		}
 	case v.Kind == "syscall":
 		v.Rule = string(wrap.FieldSideDoors)
@@ -68,7 +68,7 @@ func (x *landlog) denied(d *audit.Denial) {
 	if what != "" {
 		what += ": "
 	}
-	x.once("landlock "+v.Kind+v.Rule+v.Action, v, what+"Landlock denied an attempt to "+v.Action)
+	x.printOnce("landlock "+v.Kind+v.Rule+v.Action, v, what+"Landlock denied an attempt to "+v.Action)
 }
 
 // seen says how the record names an act that Landlock denied, and from which notifications

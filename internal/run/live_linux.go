@@ -31,15 +31,15 @@ func (x *live) listen(h *launch.Hooks) {
 	if x.isNamed() {
 		return
 	}
-	x.tell()
-	if w, ok := launch.Every(liveEvery, x.tell); ok {
+	x.update()
+	if w, ok := launch.Every(liveEvery, x.update); ok {
 		h.Wait = append(h.Wait, w)
 	}
 }
 
-// tell writes the record if usage or denials have changed. If a slow disk is still busy
-// with the last update, this one is skipped, and nobody waits.
-func (x *live) tell() {
+// update writes the record if usage or denials have changed. If a slow disk is still busy with the
+// last update, this one is skipped, and nobody waits.
+func (x *live) update() {
 	used := x.usedSoFar()
 	if used == x.told {
 		return

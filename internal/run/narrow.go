@@ -42,13 +42,13 @@ func (x *narrowing) listen(h *launch.Hooks) {
 func (x *narrowing) hear() {
 	for r, ok := x.narrow.Next(); ok; r, ok = x.narrow.Next() {
 		if x.Plan.Narrow != nil && x.Plan.Narrow.Told {
-			x.beyond(&r)
+			x.recordBeyond(&r)
 		}
 	}
 }
 
-// beyond records a connect(2) that the outer sbx denied.
-func (x *narrowing) beyond(r *wrap.Beyond) {
+// recordBeyond records a connect(2) that the outer sbx denied.
+func (x *narrowing) recordBeyond(r *wrap.Beyond) {
 	v := audit.Violation{At: time.Now(), Kind: "network", Action: listen.Connect, Target: r.Target, Program: r.Program, Rule: NetworkRule(x.Resolved)}
 	what := spec.Name(v.Target) + " is out of reach"
 	switch {
@@ -57,13 +57,13 @@ func (x *narrowing) beyond(r *wrap.Beyond) {
 	case strings.HasPrefix(v.Target, "/"):
 		what = spec.Name(v.Target) + " is a socket from outside"
 	default:
-		v.Host, v.Port = apart(v.Target)
+		v.Host, v.Port = splitTarget(v.Target)
 		if ip, isIP := reach.ParseIP(v.Host); !r.Outer && !(isIP && ip.Loopback()) { // the loopback address of another network namespace
-			v.Act = reaching(v.Target)
+			v.Act = reachAct(v.Target)
 		}
 	}
 	x.record.Violations.Add(v)
-	x.once(v.Kind+v.Rule, v, what)
+	x.printOnce(v.Kind+v.Rule, v, what)
 }
 
 // end tells the outer sbx that the restriction is not needed any more.

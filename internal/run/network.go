@@ -21,11 +21,11 @@ func NetworkRule(r *spec.Resolved) string {
 	return "network.mode: " + r.Network.String()
 }
 
-// reaching is the act of connecting to target by TCP.
-func reaching(target string) wrap.Act { return wrap.Act{Kind: wrap.ToReach, Path: target} }
+// reachAct is the act of connecting to target by TCP.
+func reachAct(target string) wrap.Act { return wrap.Act{Kind: wrap.ToReach, Path: target} }
 
-// apart splits a target into host and port.
-func apart(target string) (host string, port int) {
+// splitTarget splits a target into host and port.
+func splitTarget(target string) (host string, port int) {
 	i := strings.LastIndexByte(target, ':')
 	if i < 0 {
 		return target, 0

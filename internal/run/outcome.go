@@ -24,8 +24,8 @@ type outcome struct {
 	tooLarge     bool // the command was too large to be executed under limits.memory
 }
 
-// by returns what ended the command, and the exit status.
-func (o *outcome) by() (by string, status int) {
+// endedBy returns what ended the command, and the exit status.
+func (o *outcome) endedBy() (by string, status int) {
 	status = o.Code
 	by = "command"
 	if o.Signal != 0 {
@@ -55,7 +55,7 @@ func (o *outcome) outOfMemory() int { return int(o.Use.OOMKills.Value) + o.kille
 
 // exit returns the same for the record.
 func (o *outcome) exit() audit.Exit {
-	by, status := o.by()
+	by, status := o.endedBy()
 	exit := audit.Exit{EndedBy: by, Code: spec.Some(status)}
 	if o.Signal != 0 && o.Known {
 		exit.Signal = spec.Some(o.Signal)
@@ -70,17 +70,17 @@ func (x *events) noteLimits(o *outcome) {
 		rule, allow := string(f)+": "+cmp.Or(x.Resolved.Spec.Text(f), "the default"), string(f)+": "+more
 		x.record.Violations.Add(audit.Violation{Kind: "limit", At: x.record.EndedAt, Action: action, Count: count, Rule: rule, AllowWith: allow})
 		x.refusals += count
-		x.Voice.tell(rule + ": " + what + "; " + allow + " would allow more")
+		x.Voice.print(rule + ": " + what + "; " + allow + " would allow more")
 	}
 	if o.timedOut {
 		add("limits.timeout", "run on", durationText(2*l.Timeout.Value), 1, "the command was ended")
 	}
 	if n := o.outOfMemory(); n > 0 {
-		add("limits.memory", "use more memory", (2 * l.Memory.Value).String(), n, times(n, "process was ended", "processes were ended"))
+		add("limits.memory", "use more memory", (2 * l.Memory.Value).String(), n, quantity(n, "process was ended", "processes were ended"))
 	}
 	if n := int(o.Use.Refused.Value); n > 0 {
 		most := l.PIDs.Or(int(x.Host.MostProcesses()))
-		add("limits.pids", "start a process or thread", strconv.Itoa(2*most), n, times(n, "process or thread was denied", "processes or threads were denied"))
+		add("limits.pids", "start a process or thread", strconv.Itoa(2*most), n, quantity(n, "process or thread was denied", "processes or threads were denied"))
 	}
 	if l.FileSize.Set && (o.Signal == int(unix.SIGXFSZ) || o.Code == 128+int(unix.SIGXFSZ)) {
 		add("limits.file_size", "write a larger file", (2 * l.FileSize.Value).String(), 1, "a process that wrote a larger file was ended")
@@ -91,8 +91,8 @@ func (x *events) noteLimits(o *outcome) {
 	x.noteChanged(o.Changed)
 }
 
-// times is a number with its noun in singular or plural.
-func times(n int, one, more string) string {
+// quantity is a number with its noun in singular or plural.
+func quantity(n int, one, more string) string {
 	if n == 1 {
 		return "1 " + one
 	}

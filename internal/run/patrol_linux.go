@@ -32,8 +32,8 @@ func (p *patrol) begin(hooks *launch.Hooks, found *audit.Swept, unseen bool) {
 	p.arm(guard.PatrolEvery)
 }
 
-// makes notes that a name may be created.
-func (p *patrol) makes() {
+// noteCreation notes that a name may be created.
+func (p *patrol) noteCreation() {
 	p.made = true
 	if !p.armed {
 		p.arm(guard.PatrolEvery)

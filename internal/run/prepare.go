@@ -45,7 +45,7 @@ func newPrepared(p planned) *Prepared {
 // there is an error, so that the caller can call Refuse.
 func Prepare(a *Ask) (_ *Prepared, err error) {
 	x := newPrepared(planned{journal: newJournal(a)})
-	if err := x.descriptors(); err != nil {
+	if err := x.checkDescriptors(); err != nil {
 		return x, err
 	}
 	if err := x.place(); err != nil {
@@ -66,7 +66,7 @@ func Prepare(a *Ask) (_ *Prepared, err error) {
 	x.Timings.Lap("clone")
 	found := x.survey()
 	x.Timings.Lap("probe")
-	if err := x.find(found); err != nil {
+	if err := x.setProgram(found); err != nil {
 		return x, err
 	}
 	return x, x.plan()
@@ -78,7 +78,7 @@ func Try(a *Ask) (*Prepared, error) {
 	x := newPrepared(planned{journal: newJournal(a), Host: host.Facts()})
 	var missing error
 	if found := x.survey(); found != host.Found {
-		missing = unfound(a.Argv[0], found)
+		missing = programNotFound(a.Argv[0], found)
 		a.Argv, a.NoCommand = []string{"true"}, true
 	}
 	for {
@@ -90,7 +90,7 @@ func Try(a *Ask) (*Prepared, error) {
 			x.Plan = plan
 			return x, missing
 		}
-		if err := x.taught(plan, err); err != nil {
+		if err := x.learnFrom(plan, err); err != nil {
 			return x, err
 		}
 	}
@@ -131,11 +131,11 @@ func (x *Prepared) begin() error {
 		return err
 	}
 	x.threads = launch.Threads(own) // at the same time as the kernel makes the namespaces
-	return x.reopen()
+	return x.beginAgain()
 }
 
-// reopen begins the launch again, at the next fallback level.
-func (x *Prepared) reopen() error {
+// beginAgain begins the launch again, at the next fallback level.
+func (x *Prepared) beginAgain() error {
 	for {
 		opening := wrap.Open(x.Resolved, &x.Host)
 		process, err := launch.Begin(opening)
@@ -143,7 +143,7 @@ func (x *Prepared) reopen() error {
 			x.process = process
 			return nil
 		}
-		if err := x.taught(&wrap.Plan{Opening: opening}, err); err != nil {
+		if err := x.learnFrom(&wrap.Plan{Opening: opening}, err); err != nil {
 			return err
 		}
 	}
@@ -173,8 +173,8 @@ func (x *Prepared) plan() error {
 	return nil
 }
 
-// announce writes the record of a run that is about to start.
-func (x *planned) announce() error {
+// writeFirstRecord writes the record of a run that is about to start.
+func (x *planned) writeFirstRecord() error {
 	if err := x.open(); err != nil {
 		return err
 	}

@@ -26,11 +26,11 @@ func (x *planned) startsItself() bool {
 		return false
 	}
 	program, _ := host.LookUp(line[0], x.Resolved)
-	return isItself(program.Real)
+	return isRunningProgram(program.Real)
 }
 
-// unfound explains why a command's program is not available.
-func unfound(name string, found host.Search) error {
+// programNotFound explains why a command's program is not available.
+func programNotFound(name string, found host.Search) error {
 	status, why := StatusNotFound, "it is not there"
 	switch {
 	case found == host.NotExecutable:
@@ -41,10 +41,10 @@ func unfound(name string, found host.Search) error {
 	return &unstarted{&spec.Problem{On: name, Do: "run the command", Why: why}, status}
 }
 
-// find sets the program to the file that was found.
-func (x *planned) find(found host.Search) error {
+// setProgram sets the program to the file that was found.
+func (x *planned) setProgram(found host.Search) error {
 	if found != host.Found {
-		return unfound(x.Argv[0], found)
+		return programNotFound(x.Argv[0], found)
 	}
 	x.record.Command.Executable = x.Program.Real
 	if x.startsItself() {

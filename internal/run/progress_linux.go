@@ -27,14 +27,14 @@ func (x *progress) listen(h *launch.Hooks) {
 	if x.fd == 0 {
 		return
 	}
-	if w, ok := launch.Every(progressEvery, x.tell); ok { // otherwise only the record has the usage
+	if w, ok := launch.Every(progressEvery, x.update); ok { // otherwise only the record has the usage
 		h.Wait = append(h.Wait, w)
 	}
 }
 
-// tell writes a line if the usage has changed. A slow reader misses lines; after the
-// reader has closed its end, nothing is written.
-func (x *progress) tell() {
+// update writes a line if the usage has changed. A slow reader misses lines; after the reader has
+// closed its end, nothing is written.
+func (x *progress) update() {
 	if used := x.usedSoFar(); used != x.told && x.write(used, "") {
 		x.told = used
 	}

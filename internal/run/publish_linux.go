@@ -81,8 +81,8 @@ func (x *relay) unpublished(n int, err error) error {
 	return p
 }
 
-// cameIn records a connection that was made to the nth published port.
-func (x *egress) cameIn(n int, m *wire.Ended) {
+// recordPublished records a connection that was made to the nth published port.
+func (x *egress) recordPublished(n int, m *wire.Ended) {
 	if n >= len(x.Resolved.Listen) {
 		return
 	}

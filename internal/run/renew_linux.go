@@ -69,7 +69,7 @@ func (r *renewer) ready() bool {
 		return false
 	}
 	r.timer, r.wait = fd, len(r.hooks.Wait)
-	r.hooks.Wait = append(r.hooks.Wait, launch.Waiter{FD: fd, Event: r.time}, launch.Waiter{FD: -1, Event: r.read})
+	r.hooks.Wait = append(r.hooks.Wait, launch.Waiter{FD: fd, Event: r.onTimer}, launch.Waiter{FD: -1, Event: r.read})
 	return true
 }
 
@@ -91,7 +91,7 @@ func (r *renewer) begin() {
 	child, err := r.process.Renew()
 	if err != nil {
 		r.all = err.Error()
-		r.over()
+		r.finishRenewal()
 		return
 	}
 	r.child = child
@@ -115,7 +115,7 @@ func (r *renewer) read() {
 	if gone {
 		r.child = nil
 		r.hooks.Wait[r.wait+1].FD = -1
-		r.over()
+		r.finishRenewal()
 	}
 }
 
@@ -126,9 +126,9 @@ func renewWhy(e *launch.StepError) string {
 	return e.Step.Name + ": " + e.Errno.Error()
 }
 
-// over reports the results to the watch, and starts another renewal if needed: for mounts
+// finishRenewal reports the results to the watch, and starts another renewal if needed: for mounts
 // that were lost meanwhile, or for all of them once more.
-func (r *renewer) over() {
+func (r *renewer) finishRenewal() {
 	now := time.Now()
 	r.drain() // a file that was replaced meanwhile does not count as mounted
 	r.watch.Renewed(now, r.outcome)

@@ -202,7 +202,7 @@ func TestTheEnd(t *testing.T) {
 	const budgeted = `{"access_mode": "workspace-write", "max_commands": 1, "best_effort": ["*"]}`
 	const bounded = `{"access_mode": "workspace-write", "limits": {"timeout": "1s", "memory": "1GiB"}, "best_effort": ["*"]}`
 	denied := func(x *Started) {
-		x.refused(&listen.Refusal{TID: os.Getpid(), Cause: listen.ReadOnly, Action: "open for writing", Target: "/etc/passwd"})
+		x.recordDenial(&listen.Refusal{TID: os.Getpid(), Cause: listen.ReadOnly, Action: "open for writing", Target: "/etc/passwd"})
 	}
 	killed := launch.Exit{Code: 137, Known: true}
 	outOfMemory := killed
@@ -220,7 +220,7 @@ func TestTheEnd(t *testing.T) {
 		"failure": {document: guarded, exit: launch.Exit{Code: 3, Known: true}, status: 3, by: "command"},
 		"signal":  {document: guarded, exit: launch.Exit{Signal: 15, Known: true}, status: 143, by: "signal"},
 		"budget": {document: budgeted, exit: killed, while: func(x *Started) {
-			x.refused(&listen.Refusal{TID: os.Getpid(), Cause: listen.ByBudget, Action: "execute", Target: "/bin/date"})
+			x.recordDenial(&listen.Refusal{TID: os.Getpid(), Cause: listen.ByBudget, Action: "execute", Target: "/bin/date"})
 			x.ended = "max_commands"
 		}, status: StatusEnded, by: "max_commands", rules: []string{"max_commands: 1"}, lines: []string{"max_commands: 1: /bin/date was denied, as all further programs will be"}},
 		"timeout": {document: bounded, exit: killed, while: func(x *Started) { x.bounds.Deadline = &launch.Deadline{Hit: true} },
@@ -289,7 +289,7 @@ func started(t *testing.T, a *asked) *Started {
 	}
 	p.held = &guard.Snapshot{}
 	x := newStarted(p)
-	if err := p.announce(); err != nil {
+	if err := p.writeFirstRecord(); err != nil {
 		t.Fatal(err)
 	}
 	return x
@@ -324,7 +324,7 @@ func TestWhoEndedTheCommand(t *testing.T) {
 		"no room to be executed in":         {outcome{Exit: at125, tooLarge: true}, "supervisor", 125},
 		"itself, by the same status":        {outcome{Exit: at125}, "command", 125},
 	} {
-		if by, status := c.is.by(); by != c.by || status != c.status {
+		if by, status := c.is.endedBy(); by != c.by || status != c.status {
 			t.Errorf("%s: %s, %d; want %s, %d", name, by, status, c.by, c.status)
 		}
 	}

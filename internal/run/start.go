@@ -18,7 +18,7 @@ type Started struct {
 	guard     guarding
 	count     count
 	egress    egress
-	brokered  brokered
+	brokered  brokerEvents
 	narrowing narrowing
 	landlog   landlog
 	watched   watchedAgent
@@ -27,7 +27,7 @@ type Started struct {
 
 func newStarted(p *Prepared) *Started {
 	e := &events{Prepared: p, end: func() { p.process.End() }}
-	x := &Started{events: e, guard: guarding{events: e, masks: masks{events: e}}, count: count{events: e}, egress: egress{events: e}, brokered: brokered{events: e}, narrowing: narrowing{e},
+	x := &Started{events: e, guard: guarding{events: e, masks: masks{events: e}}, count: count{events: e}, egress: egress{events: e}, brokered: brokerEvents{events: e}, narrowing: narrowing{e},
 		landlog: landlog{events: e}}
 	x.watched = watchedAgent{events: e, bounds: &x.bounds}
 	return x
@@ -59,11 +59,11 @@ func (p *Prepared) Start() (*Started, error) {
 		if err == nil {
 			return x, nil
 		}
-		if err := p.taught(p.Plan, err); err != nil {
+		if err := p.learnFrom(p.Plan, err); err != nil {
 			return x, err
 		}
-		p.Voice.verbose("the host refuses " + err.Error() + ": trying what is left")
-		if err := p.reopen(); err != nil {
+		p.Voice.printVerbose("the host refuses " + err.Error() + ": trying what is left")
+		if err := p.beginAgain(); err != nil {
 			return x, err
 		}
 		if err := p.plan(); err != nil {
@@ -76,11 +76,11 @@ func (p *Prepared) Start() (*Started, error) {
 // until the child is ready.
 func (x *Started) launch() error {
 	masked := x.Plan.Watch.Record != ""
-	if err := x.broker.tell(x.seen()); err != nil {
+	if err := x.broker.sendStart(x.seen()); err != nil {
 		return err
 	}
 	if masked { // a mount can only cover an existing file
-		if err := x.announce(); err != nil {
+		if err := x.writeFirstRecord(); err != nil {
 			return err
 		}
 	}
@@ -89,7 +89,7 @@ func (x *Started) launch() error {
 		return err
 	}
 	if !masked {
-		if err := x.announce(); err != nil {
+		if err := x.writeFirstRecord(); err != nil {
 			x.process.Kill()
 			return err
 		}
@@ -99,7 +99,7 @@ func (x *Started) launch() error {
 		x.tap.Start()
 	}
 	x.Timings.Lap("record")
-	x.guard.note()
+	x.guard.rememberProtected()
 	if err := x.narrowing.begin(); err != nil {
 		return err
 	}
@@ -112,12 +112,12 @@ func (x *Started) launch() error {
 	}
 	if err = x.process.Ready(); err == nil {
 		x.egress.handSockets()
-		if err = x.broker.hand(x.process, x.backend.tool != nil); err != nil {
+		if err = x.broker.handSocket(x.process, x.backend.tool != nil); err != nil {
 			x.process.Kill()
 			return err
 		}
 		x.openLayers()
-		err = x.count.trace()
+		err = x.count.attachTracer()
 	}
 	x.Timings.Lap("setup")
 	if err == nil { // the command has not run yet
@@ -132,7 +132,7 @@ func (x *Started) Go() (err error) {
 		return err
 	}
 	if err = x.process.Go(); err == nil {
-		err = x.count.traced()
+		err = x.count.checkTracer()
 	}
 	x.Timings.Lap("exec")
 	e, ok := err.(*launch.StepError)

@@ -81,7 +81,7 @@ func Suggest(a *Ask, denied []Denied, each bool, again func(*spec.SandboxSpec) (
 			if act, known := d.act(); known && !d.Aside {
 				d.Rule = cmp.Or(d.Rule, s.plan.Plan.Explain(s.plan.Resolved, act).Rule)
 				if act.Kind == wrap.ToMake && s.tried < maxSuggested {
-					d.Alone = s.plan.newAdviser().Alone(act)
+					d.Alone = s.plan.newAdviser().OnlyPath(act)
 				}
 			}
 			out.Left = append(out.Left, d)
@@ -138,7 +138,7 @@ func (s *search) allow(d *Denied) bool {
 		if s.byPreset(d, act) {
 			return true
 		}
-		advice := s.plan.newAdviser().On(act)
+		advice := s.plan.newAdviser().Advise(act)
 		base, line, d.Opens = s.now, advice.Line, advice.Opens
 	}
 	if line == "" || s.tried >= maxSuggested {

@@ -21,7 +21,7 @@ import (
 // the run.
 func (x *Started) Wait() (ended Ended) {
 	if !x.Plan.OwnGroup { // the supervisor must become the terminal's foreground group again
-		leave(0, 1)
+		closeCopies(0, 1)
 	}
 	hooks := &launch.Hooks{Below: x.backend.below}
 	told := progress{count: &x.count, watched: &x.watched, fd: x.Progress}
@@ -37,8 +37,8 @@ func (x *Started) Wait() (ended Ended) {
 	hooks.Ended = func(e launch.Exit) {
 		x.Timings.Lap("run")
 		x.landlog.end()
-		x.egress.relayEnded()
-		x.brokered.end()
+		x.egress.readLastMessages()
+		x.brokered.askSummary()
 		x.narrowing.end()
 		x.guard.end()
 		live.end()
@@ -48,14 +48,14 @@ func (x *Started) Wait() (ended Ended) {
 	}
 	defer x.bounds.Close()
 	hooks.Limits = x.bounds.Waiters()
-	x.egress.hear(hooks)
+	x.egress.listenToRelay(hooks)
 	x.brokered.listen(hooks)
 	x.listen(hooks)
 	x.narrowing.listen(hooks)
 	x.watched.listen(hooks)
 	x.count.listen(hooks)
 	told.listen(hooks)
-	hooks.Stop = x.count.settle
+	hooks.Stop = x.count.awaitStop
 	end := x.process.Supervise(hooks)
 	if sig := unix.Signal(end.Signal); ended.Status == 128+end.Signal && x.process.Typed(sig) {
 		ended.Interrupted = sig
@@ -97,15 +97,15 @@ func (x *Started) listen(h *launch.Hooks) {
 // listenerConfig is the part of the configuration that every listener of the run has: fd
 // is the kernel's seccomp listener, root the sandbox's root directory.
 func (x *Started) listenerConfig(fd, root int) listen.Config {
-	c := listen.Config{FD: fd, Root: root, Programs: x.programs, Refused: x.refused,
+	c := listen.Config{FD: fd, Root: root, Programs: x.programs, Refused: x.recordDenial,
 		Rules: listen.Rules{Views: x.Plan.Watch.Views, Forbids: func(string) bool { return false }, Part: defaults.IsProtectedPart,
 			Guards: func(string) (guard.Kind, string) { return guard.Unguarded, "" }},
 		Counts: listen.Counts{Exceeded: func() { x.stop("max_commands") }}}
-	if x.Plan.Filter.Looks {
+	if x.Plan.Filter.NotifyReads {
 		c.Secrets = x.Plan.Secrets()
 	}
 	if x.Plan.Counter == wrap.CounterNotify {
-		c.Counts.Ledger, c.Counts.Timeline, c.Tells = &x.count.ledger, x.record.Timeline, x.Plan.Tells
+		c.Counts.Ledger, c.Counts.Timeline, c.Tells = &x.count.ledger, x.record.Timeline, x.Plan.ForNested
 		// An inherited descriptor may be a connection to a model.
 		if x.Plan.SeesReach() && x.Agent.Agent != 0 && len(x.Keep) == 0 {
 			x.count.ledger.Own, c.Aside = spec.Some(0), agent.Aside(x.Agent.Agent)
@@ -128,12 +128,12 @@ func (x *Started) listenerConfig(fd, root int) listen.Config {
 func (x *Started) guardNames(c *listen.Config) {
 	r := &c.Rules
 	x.guard.rules(r)
-	c.Makes = x.guard.patrol.makes
+	c.Makes = x.guard.patrol.noteCreation
 	c.Refused = func(refusal *listen.Refusal) {
-		x.refused(refusal)
+		x.recordDenial(refusal)
 		if path, ok := r.Host(refusal.Target); ok && refusal.Cause == listen.ByName {
 			x.guard.patrol.Refused(strings.Clone(path))
-			x.guard.patrol.makes()
+			x.guard.patrol.noteCreation()
 		}
 	}
 }
@@ -149,21 +149,21 @@ func (x *guarding) rules(r *listen.Rules) {
 func (x *Started) finish(e launch.Exit) Ended {
 	r := &x.record
 	r.EndedAt = time.Now()
-	x.count.outerCounted()
+	x.count.takeOuterCount()
 	x.watched.finish()
 	o := outcome{Exit: e, reason: x.ended, timedOut: x.bounds.TimedOut(), killed: x.bounds.Ended()}
-	x.backend.remove(&o)
+	x.backend.removeContainer(&o)
 	if o.neverStarted = x.backend.neverStarted(&o); o.neverStarted {
 		x.Voice.Say("bwrap ended before the command was started")
 	}
-	if by, status := o.by(); by == "command" && status == StatusRefused {
+	if by, status := o.endedBy(); by == "command" && status == StatusRefused {
 		if p := x.tooLarge(); p != nil { // pid 1 had no memory left to report it
 			o.tooLarge = true
 			x.Voice.Problem(p)
 		}
 	}
 	r.Exit = o.exit()
-	x.count.counted()
+	x.count.recordCounts()
 	x.observed()
 	x.noteLimits(&o)
 	x.noteUsage(&e)
@@ -172,7 +172,7 @@ func (x *Started) finish(e launch.Exit) Ended {
 	if err := x.sink.Close(*r); err != nil {
 		x.Voice.Problem(spec.AsProblems(err)[0])
 	} else if x.Voice.Muted() && !x.Voice.Quiet && x.refusals > 0 {
-		x.Voice.Say(times(x.refusals, "refusal", "refusals") + ": sbx show " + x.shownAs())
+		x.Voice.Say(quantity(x.refusals, "refusal", "refusals") + ": sbx show " + x.shownAs())
 	}
 	x.held.Close()
 	return Ended{Status: r.Exit.Code.Value, Record: *r, Learned: x.learned()}

@@ -121,7 +121,7 @@ func LeadsToProtected(rel string) bool {
 	deep := strings.Count(rel, "/")
 	for i := range protectedInTree {
 		path := protectedInTree[i].Path
-		if apart(rel, path) {
+		if differEarly(rel, path) {
 			continue
 		}
 		for at := strings.IndexByte(path, '/'); at > 0; {
@@ -181,7 +181,7 @@ func Under(rel, pattern string) bool {
 // past returns the rest of rel after the part that pattern names, "" if there is no rest; false if
 // rel does not lie there.
 func past(rel, pattern string) (string, bool) {
-	if apart(rel, pattern) {
+	if differEarly(rel, pattern) {
 		return "", false
 	}
 	for {

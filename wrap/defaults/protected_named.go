@@ -129,10 +129,10 @@ func (n *Naming) HasKey(key string) bool {
 	return slices.ContainsFunc(n.Keys, func(k string) bool { return Matches(key, k) })
 }
 
-// Takes reports whether a file that a settings file names may be a program, or a file that a
+// MayBeProgram reports whether a file that a settings file names may be a program, or a file that a
 // program reads as code. Files whose names say that they hold data are left out, because programs
 // write them, and so are the project's dependencies.
-func Takes(rel string) bool {
+func MayBeProgram(rel string) bool {
 	dir, name := "", rel
 	if cut := strings.LastIndexByte(rel, '/'); cut >= 0 {
 		dir, name = rel[:cut], rel[cut+1:]

@@ -10,9 +10,9 @@ func same(name, want string) bool {
 	return strings.EqualFold(name, want) || isOdd(name) && strings.EqualFold(simplified(name), want)
 }
 
-// apart reports quickly, by the first two letters, that most names differ. The tables have hundreds
-// of rows, and each name of a sweep is compared with all of them.
-func apart(name, want string) bool {
+// differEarly reports quickly, by the first two letters, that most names differ. The tables have
+// hundreds of rows, and each name of a sweep is compared with all of them.
+func differEarly(name, want string) bool {
 	for i := 0; i < 2 && i < len(name) && i < len(want); i++ {
 		a, b := name[i], want[i]
 		if a >= 0x80 || a == '/' || b == '/' || b == '*' {

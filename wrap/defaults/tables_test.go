@@ -371,7 +371,7 @@ func TestTakes(t *testing.T) {
 		"x": true, "a/x.py": true, "a/x.JSON": true, ".envrc.local": true, "env": true, "vendored/x": true,
 		"a.md": false, "a/b.DB": false, ".env": false, ".env.local": false, "node_modules/x/cli.js": false, "a/.venv/bin/x": false, "vendor/x": false,
 	} {
-		if got := Takes(rel); got != want {
+		if got := MayBeProgram(rel); got != want {
 			t.Errorf("Takes(%q) is %v", rel, got)
 		}
 	}

@@ -148,7 +148,7 @@ func (w *settingsFile) takePath(at resolved, runs bool) {
 func (w *settingsFile) protect(path string, kind wrap.Kind) bool {
 	s := w.s
 	tree := s.tree(path)
-	if tree == "" || !defaults.Takes(relative(path, tree)) {
+	if tree == "" || !defaults.MayBeProgram(relative(path, tree)) {
 		return false
 	}
 	if slices.ContainsFunc(s.items, func(p wrap.Protected) bool { return p.Path == path }) {

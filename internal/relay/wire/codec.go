@@ -11,7 +11,7 @@ const MaxText = 512
 
 // Append adds the message's packet to b.
 func (m *Expected) Append(b []byte) []byte {
-	b = append(b, byte(KindMeant))
+	b = append(b, byte(KindExpected))
 	b = le.AppendUint32(b, m.Token)
 	b = append(b, m.IP[:]...)
 	b = append(le.AppendUint16(b, m.Port), flag(m.Plain))
@@ -46,13 +46,13 @@ func AppendPublish(b []byte, port uint16) []byte {
 	return le.AppendUint16(append(b, byte(KindPublish)), port)
 }
 
-// AppendUnasked adds the packet that turns lookups before a connection off (on is true) or
+// AppendNoLookups adds the packet that turns lookups before a connection off (on is true) or
 // on again.
-func AppendUnasked(b []byte, on bool) []byte { return append(b, byte(KindUnasked), flag(on)) }
+func AppendNoLookups(b []byte, on bool) []byte { return append(b, byte(KindNoLookups), flag(on)) }
 
-// ReadMeant reads a packet of KindMeant.
-func ReadMeant(b []byte) (m Expected, ok bool) {
-	r := open(b, KindMeant)
+// ReadExpected reads a packet of KindExpected.
+func ReadExpected(b []byte) (m Expected, ok bool) {
+	r := open(b, KindExpected)
 	m.Token = r.u32()
 	m.IP = reach.IP(r.take(16))
 	m.Port, m.Plain = r.u16(), r.flag()
@@ -98,9 +98,9 @@ func ReadPublish(b []byte) (port uint16, ok bool) {
 	return port, r.done()
 }
 
-// ReadUnasked reads a packet of KindUnasked.
-func ReadUnasked(b []byte) (on, ok bool) {
-	r := open(b, KindUnasked)
+// ReadNoLookups reads a packet of KindNoLookups.
+func ReadNoLookups(b []byte) (on, ok bool) {
+	r := open(b, KindNoLookups)
 	on = r.flag()
 	return on, r.done()
 }

@@ -20,14 +20,14 @@ type Kind uint8
 
 // The messages.
 const (
-	KindRule    Kind = iota + 1 // to the relay: a rule of network.allow
-	KindSockets                 // to the relay: its sockets inside, as descriptors
-	KindMeant                   // to the relay: the destination of a connection to come
-	KindPublish                 // to the relay: a port inside, with the host's listening socket that leads there
-	KindNamed                   // to the supervisor: a name has got an address of the pool
-	KindRefused                 // to the supervisor: a DNS question was denied
-	KindEnded                   // to the supervisor: a connection has ended
-	KindUnasked                 // to the relay: whether a DNS question is answered without a lookup on the host
+	KindRule      Kind = iota + 1 // to the relay: a rule of network.allow
+	KindSockets                   // to the relay: its sockets inside, as descriptors
+	KindExpected                  // to the relay: the destination of a connection to come
+	KindPublish                   // to the relay: a port inside, with the host's listening socket that leads there
+	KindNamed                     // to the supervisor: a name has got an address of the pool
+	KindRefused                   // to the supervisor: a DNS question was denied
+	KindEnded                     // to the supervisor: a connection has ended
+	KindNoLookups                 // to the relay: whether a DNS question is answered without a lookup on the host
 )
 
 // Max is the maximum length of a message in bytes.

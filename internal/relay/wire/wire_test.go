@@ -15,12 +15,12 @@ func TestRoundTrip(t *testing.T) {
 		packet []byte
 		read   func([]byte) bool
 	}{
-		"meant":   {meant.Append(nil), func(b []byte) bool { m, ok := ReadMeant(b); return ok && m == meant }},
+		"meant":   {meant.Append(nil), func(b []byte) bool { m, ok := ReadExpected(b); return ok && m == meant }},
 		"ended":   {ended.Append(nil), func(b []byte) bool { m, ok := ReadEnded(b); return ok && m == ended }},
 		"named":   {named.Append(nil), func(b []byte) bool { m, ok := ReadNamed(b); return ok && m == named }},
 		"refused": {refused.Append(nil), func(b []byte) bool { m, ok := ReadRefused(b); return ok && m == refused }},
 		"publish": {AppendPublish(nil, 3000), func(b []byte) bool { port, ok := ReadPublish(b); return ok && port == 3000 }},
-		"unasked": {AppendUnasked(nil, true), func(b []byte) bool { on, ok := ReadUnasked(b); return ok && on }},
+		"unasked": {AppendNoLookups(nil, true), func(b []byte) bool { on, ok := ReadNoLookups(b); return ok && on }},
 		"rule":    {AppendRule(nil, "@npm"), func(b []byte) bool { m, ok := ReadRule(b); return ok && m == "@npm" }},
 	} {
 		if len(c.packet) > Max || !c.read(c.packet) {

@@ -20,7 +20,7 @@
 // children. It enables controllers itself only in a group that was delegated, is the root
 // group, or contains no process but sbx. It never moves out of a group that has limits.
 //
-// A limit that nobody asked for (Beneath) stays in the caller's own group. If that group
+// A limit that nobody asked for (FindInOwn) stays in the caller's own group. If that group
 // contains other processes, as a session's scope does, the kernel enables only threaded
 // controllers, of which pids is one, and only for threaded groups. The caller's group remains
 // the
