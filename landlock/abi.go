@@ -1,6 +1,6 @@
 package landlock
 
-// abi is one version of the kernel's Landlock, and what it brought.
+// abi is a version of the kernel's Landlock, and what it added.
 type abi struct {
 	version int
 	kernel  string // the first Linux with it
@@ -10,9 +10,9 @@ type abi struct {
 	attr    uintptr // the size of struct landlock_ruleset_attr as far as Ruleset fills it
 }
 
-// abis is the one table of what each ABI knows, oldest first. The versions
-// that bring nothing to a Ruleset are there too: 7 and 8 are about audit logs
-// and threads. What is newer than the last line is used as the last line.
+// abis is the table of what each ABI supports, oldest first. Versions that add nothing to a Ruleset
+// are in it, too: 7 and 8 are about audit logs and threads. A newer ABI than the last row is used
+// like the last row.
 var abis = [...]abi{
 	{1, "5.13", Execute | WriteFile | ReadFile | ReadDir | RemoveDir | RemoveFile | MakeChar |
 		MakeDir | MakeReg | MakeSock | MakeFifo | MakeBlock | MakeSym, 0, 0, 8},
@@ -30,8 +30,7 @@ var abis = [...]abi{
 // Newest is the last ABI of the table.
 const Newest = 10
 
-// Rights are all that a kernel with that ABI can restrict; nothing for an abi
-// below 1.
+// Rights returns everything that a kernel with that ABI can restrict; nothing for an ABI below 1.
 func Rights(version int) (FSSet, NetSet, ScopeSet) {
 	var fs FSSet
 	var net NetSet
@@ -44,8 +43,8 @@ func Rights(version int) (FSSet, NetSet, ScopeSet) {
 	return fs, net, scope
 }
 
-// Kernel is the first Linux with that ABI, as "6.12"; "" for an ABI that the
-// table does not have.
+// Kernel returns the first Linux version with that ABI, as in "6.12"; "" for an ABI that the table
+// does not have.
 func Kernel(version int) string {
 	for _, a := range abis {
 		if a.version == version {
@@ -55,10 +54,9 @@ func Kernel(version int) string {
 	return ""
 }
 
-// AttrSize is the size argument of landlock_create_ruleset(2) for a kernel
-// with that ABI. An older kernel takes a longer one only where the rest is
-// zero (E2BIG otherwise), so that a downgraded Ruleset would pass anyway; the
-// exact size leaves nothing to that. It is 0 for an abi below 1.
+// AttrSize returns the size argument of landlock_create_ruleset(2) for a kernel with that ABI. An
+// older kernel accepts a greater size only if the rest is zero (E2BIG otherwise), which is so for a
+// downgraded Ruleset; the exact size does not depend on that. It is 0 for an ABI below 1.
 func AttrSize(version int) uintptr {
 	size := uintptr(0)
 	for _, a := range abis {

@@ -2,16 +2,16 @@ package landlock
 
 import "unsafe"
 
-// Where things lie in PathBeneathAttr, in bytes: a 32-bit descriptor at
-// PathBeneathParent, and the end of what the kernel reads.
+// These are offsets in PathBeneathAttr, in bytes: of the 32-bit descriptor, and of the end of the
+// part that the kernel reads.
 const (
 	PathBeneathParent = unsafe.Offsetof(PathBeneathAttr{}.Parent)
 	PathBeneathSize   = PathBeneathParent + unsafe.Sizeof(PathBeneathAttr{}.Parent)
 )
 
-// Pointer is the address of the attribute for a raw system call. Who keeps it
-// as a uintptr keeps the attribute alive besides.
+// Pointer returns the address of the attribute for a raw system call. A caller that keeps it as a
+// uintptr must also keep the attribute alive.
 func (a *RulesetAttr) Pointer() unsafe.Pointer { return unsafe.Pointer(a) }
 
-// Pointer is the address of the attribute, as RulesetAttr's.
+// Pointer returns the address of the attribute, as RulesetAttr.Pointer does.
 func (a *PathBeneathAttr) Pointer() unsafe.Pointer { return unsafe.Pointer(a) }

@@ -7,8 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The layouts are the kernel's (linux/landlock.h), and x/sys's where it has
-// them.
+// The layouts must be the kernel's (linux/landlock.h), and equal those of x/sys where it has them.
 func TestLayouts(t *testing.T) {
 	var ours RulesetAttr
 	var theirs unix.LandlockRulesetAttr

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// childEnv makes the test binary the child of TestKernel: its value is the
-// directory to work in, or "free:" and the directory for the control.
+// childEnv makes the test binary the child of TestKernel: its value is the directory to work in, or
+// "free:" and the directory for the control.
 const childEnv = "SBX_TEST_LANDLOCK_CHILD"
 
 func TestMain(m *testing.M) {
@@ -48,8 +48,8 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// The kernel takes the layouts and does what the ruleset says: each line is
-// asked for inside and, as a control, by the same program unrestricted.
+// The kernel accepts the layouts and enforces the ruleset: each operation is tried inside and, as a
+// control, by the same program unrestricted.
 func TestKernel(t *testing.T) {
 	s := Probe()
 	if s.State != Available {
@@ -89,7 +89,7 @@ func TestKernel(t *testing.T) {
 	}
 }
 
-// runChild makes a fresh directory and returns what the child says of it.
+// runChild makes a fresh directory and returns the child's results for it.
 func runChild(t *testing.T, mode string) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
@@ -118,7 +118,7 @@ func runChild(t *testing.T, mode string) map[string]string {
 	return answers
 }
 
-// child restricts its thread, tries things and prints what came of them.
+// child restricts its thread, tries operations and prints the results.
 func child(where string) {
 	runtime.LockOSThread()
 	dir, free := strings.CutPrefix(where, "free:")
@@ -202,7 +202,7 @@ func bind(port int) error {
 	return unix.Bind(fd, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}})
 }
 
-// freePort is a port that nobody had a moment ago.
+// freePort returns a port that nothing used a moment ago.
 func freePort() int {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {

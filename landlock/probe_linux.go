@@ -2,18 +2,18 @@ package landlock
 
 import "golang.org/x/sys/unix"
 
-// State is what became of the question whether the kernel has Landlock.
+// State is the answer to the question whether the kernel has Landlock.
 type State uint8
 
-// The answers.
+// These are the answers.
 const (
-	Available State = iota + 1 // ABI says which one
+	Available State = iota + 1 // ABI says which version
 	NotBuilt                   // this kernel was built without it, or is older than 5.13
-	Disabled                   // built, but switched off when it started (the lsm= parameter)
-	Unknown                    // the kernel would not say: a filter around this process refused the question
+	Disabled                   // built, but switched off at boot (the lsm= parameter)
+	Unknown                    // the kernel did not answer: a filter around this process denied the question
 )
 
-// states holds the reasons, for people.
+// states has the reasons, for people.
 var states = [...]string{
 	Available: "available",
 	NotBuilt:  "the kernel has no Landlock (it needs Linux 5.13 and CONFIG_SECURITY_LANDLOCK)",
@@ -21,7 +21,7 @@ var states = [...]string{
 	Unknown:   "a filter around this process denies the call",
 }
 
-// String is the answer as a reason.
+// String returns the answer as a reason.
 func (s State) String() string {
 	if int(s) >= len(states) || states[s] == "" {
 		return "not asked"
@@ -29,20 +29,20 @@ func (s State) String() string {
 	return states[s]
 }
 
-// Support is what the running kernel's Landlock can do.
+// Support is what the running kernel's Landlock supports.
 type Support struct {
 	State State
 	ABI   int // 0 unless Available
 }
 
-// Probe asks the kernel for its Landlock. It restricts nothing and takes a
-// few microseconds.
+// Probe asks the kernel for its Landlock version. It restricts nothing and takes a few
+// microseconds.
 func Probe() Support {
 	version, _, e := unix.RawSyscall(CreateRuleset, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	return answer(version, e)
 }
 
-// answer reads what the kernel said of its version.
+// answer interprets the kernel's answer about its version.
 func answer(version uintptr, e unix.Errno) Support {
 	switch {
 	case e == 0 && version > 0:

@@ -2,9 +2,8 @@ package landlock
 
 import "slices"
 
-// Ruleset is what one Landlock domain shuts and what it leaves open. A right
-// that is not handled is open everywhere; one that is handled is shut but
-// where a rule allows it.
+// Ruleset is what one Landlock domain restricts and what it allows. A right that it does not handle
+// is allowed everywhere; a right that it handles is denied except where a rule allows it.
 type Ruleset struct {
 	FS    FSSet    // the rights on files that are handled
 	Net   NetSet   // the rights on ports that are handled: no rule allows any
@@ -12,33 +11,32 @@ type Ruleset struct {
 	Rules []Rule
 }
 
-// Rule allows rights on a file or on a directory and all beneath it.
+// Rule allows rights on a file, or on a directory and everything under it.
 type Rule struct {
 	Path  string
 	Allow FSSet
-	File  bool   // whether Path is no directory: only FileOnly can be allowed
-	Exact bool   // Path has no links: one that has them by now is not what was meant
+	File  bool   // Path is not a directory: only FileOnly can be allowed
+	Exact bool   // Path has no links: if it has one by now, it is not the path that was meant
 	Why   string // the reason, for people
 }
 
 // Lost is a right that a Ruleset handles and a kernel does not know.
 type Lost struct {
-	Right    string // as "fs.truncate", "net.bind_tcp", "scope.signal"
-	NeedsABI int    // the first that has it; 0 where the table has none
+	Right    string // as in "fs.truncate", "net.bind_tcp", "scope.signal"
+	NeedsABI int    // the first that has it; 0 if the table has none
 	Why      string // what that means for the sandbox
-	// Stricter tells which way it is lost: false, where what should be shut
-	// stays open; true, where what a rule allows stays shut.
+	// Stricter says how the right is lost. If false, something that should be denied stays open; if
+	// true, something that a rule allows stays denied.
 	Stricter bool
 }
 
-// Empty tells whether there is nothing that the ruleset restricts, so that no
-// system call need be made for it.
+// Empty reports whether the ruleset restricts nothing, so that no system call is needed for it.
 func (r Ruleset) Empty() bool { return r.FS == 0 && r.Net == 0 && r.Scope == 0 }
 
-// Downgrade is r as a kernel with that ABI can hold it, and what was lost on
-// the way. r is left as it is.
+// Downgrade returns r as a kernel with that ABI can enforce it, and what was lost. r is not
+// changed.
 //
-// Promised of the result d, for any r:
+// For any r, the result d has these properties:
 //
 //   - d handles a subset of what r handles and of Rights(abi), and the two are
 //     equal but for what is in the list.
@@ -49,13 +47,12 @@ func (r Ruleset) Empty() bool { return r.FS == 0 && r.Net == 0 && r.Scope == 0 }
 //   - Downgrading again changes nothing, and an older ABI gives a subset of
 //     what a newer one does.
 //
-// Refer is the exception to "what is not handled is open": moving a file to
-// another directory is always shut within any domain, and handling Refer is what
-// lets rules allow it. On ABI 1 no rule can, so that a ruleset that allows it
-// somewhere loses that, and is Stricter for it.
+// Refer is an exception, because an unhandled Refer is not allowed: in any domain the kernel denies
+// moving a file to another directory, and only a ruleset that handles Refer can allow it by rules.
+// On ABI 1 no rule can, so a ruleset that allows it somewhere loses that, and Lost.Stricter is
+// true.
 //
-// An abi below 1 is a kernel without Landlock: the result is empty, all is
-// lost.
+// An ABI below 1 is a kernel without Landlock: the result is empty, and everything is lost.
 func (r Ruleset) Downgrade(version int) (Ruleset, []Lost) {
 	fs, net, scope := Rights(version)
 	d := Ruleset{FS: r.FS & fs, Net: r.Net & net, Scope: r.Scope & scope}
@@ -71,7 +68,7 @@ func (r Ruleset) Downgrade(version int) (Ruleset, []Lost) {
 	return d, lost
 }
 
-// fits are the rights that the rule's kind of file can have.
+// fits returns the rights that the rule's kind of file can have.
 func (r Rule) fits() FSSet {
 	if r.File {
 		return r.Allow & FileOnly
@@ -92,7 +89,7 @@ func (r Ruleset) lose(lost []Lost, kind string, set uint64, bits []bit, version 
 			l.Why = "it stays open: this kernel has no Landlock"
 		case kind == "fs." && FSSet(b.bit) == Refer:
 			if !r.allows(Refer) {
-				continue // always shut is just what is wanted
+				continue // the ruleset allows it nowhere, and the kernel always denies it
 			}
 			l.Why, l.Stricter = "moving or linking files from directory to directory is denied everywhere", true
 		}
@@ -104,12 +101,12 @@ func (r Ruleset) lose(lost []Lost, kind string, set uint64, bits []bit, version 
 	return lost
 }
 
-// allows tells whether some rule gives that right.
+// allows reports whether some rule gives that right.
 func (r Ruleset) allows(right FSSet) bool {
 	return slices.ContainsFunc(r.Rules, func(rule Rule) bool { return rule.fits()&right != 0 })
 }
 
-// since is the ABI that brought the right, 0 where none did.
+// since returns the ABI that added the right, 0 for none.
 func since(kind string, right uint64) int {
 	for _, a := range abis {
 		set := uint64(a.fs)

@@ -76,7 +76,7 @@ func TestDowngradeToNothing(t *testing.T) {
 	}
 }
 
-// What Downgrade promises, of random rulesets.
+// Random rulesets have the properties that Downgrade documents.
 func TestDowngradeKeepsItsPromise(t *testing.T) {
 	for range 3000 {
 		r := randomRuleset()
@@ -109,8 +109,8 @@ func TestDowngradeKeepsItsPromise(t *testing.T) {
 	}
 }
 
-// within fails unless d handles and allows no more than r, rule by rule, and
-// allows of what both handle all that r does.
+// within fails unless d handles and allows no more than r, rule by rule, and allows everything that
+// r allows of the rights that both handle.
 func within(t *testing.T, d, r Ruleset) {
 	t.Helper()
 	if d.FS&^r.FS != 0 || d.Net&^r.Net != 0 || d.Scope&^r.Scope != 0 {
@@ -132,7 +132,7 @@ func within(t *testing.T, d, r Ruleset) {
 	}
 }
 
-// accepted fails where the kernel would say EINVAL or ENOMSG.
+// accepted fails for a ruleset that the kernel would reject with EINVAL or ENOMSG.
 func accepted(t *testing.T, d Ruleset) {
 	t.Helper()
 	for _, rule := range d.Rules {

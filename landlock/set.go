@@ -10,8 +10,7 @@ import (
 // FSSet is a set of rights on files and directories (LANDLOCK_ACCESS_FS_*).
 type FSSet uint64
 
-// The rights on files and directories. The ABI that brought each is in the table
-// of ABIs.
+// These are the rights on files and directories. The table of ABIs says which ABI added each.
 const (
 	Execute     FSSet = unix.LANDLOCK_ACCESS_FS_EXECUTE      // start a file as a program
 	WriteFile   FSSet = unix.LANDLOCK_ACCESS_FS_WRITE_FILE   // open a file for writing
@@ -32,42 +31,42 @@ const (
 	ResolveUnix FSSet = unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX // connect or send to a Unix socket by its path
 )
 
-// Handy sets.
+// These are useful sets.
 const (
-	// FSRead is reading files and listing directories.
+	// FSRead is to read files and to list directories.
 	FSRead = ReadFile | ReadDir
-	// FSReadExec is reading, listing and starting programs.
+	// FSReadExec is to read, list and start programs.
 	FSReadExec = FSRead | Execute
-	// FSWrite is changing, making, removing and renaming all that an ordinary
-	// user can: what FSRead leaves out, but for devices.
+	// FSWrite is to change, make, remove and rename everything that an ordinary user can: all that
+	// FSRead leaves out, except devices.
 	FSWrite = WriteFile | RemoveDir | RemoveFile | MakeDir | MakeReg | MakeSock |
 		MakeFifo | MakeSym | Refer | Truncate
 	// FSAll is every right of the newest ABI in the table.
 	FSAll = FSReadExec | FSWrite | MakeChar | MakeBlock | IoctlDev | ResolveUnix
-	// FileOnly are the rights that a rule may give on what is no directory: with
-	// any other one landlock_add_rule(2) is EINVAL.
+	// FileOnly are the rights that a rule may give on a path that is not a directory: for any other
+	// landlock_add_rule(2) fails with EINVAL.
 	FileOnly = Execute | WriteFile | ReadFile | Truncate | IoctlDev | ResolveUnix
 )
 
 // NetSet is a set of rights on ports (LANDLOCK_ACCESS_NET_*).
 type NetSet uint64
 
-// The rights on ports.
+// These are the rights on ports.
 const (
 	BindTCP        NetSet = unix.LANDLOCK_ACCESS_NET_BIND_TCP         // bind(2) a TCP socket to a local port
 	ConnectTCP     NetSet = unix.LANDLOCK_ACCESS_NET_CONNECT_TCP      // connect(2) a TCP socket to a remote port
-	BindUDP        NetSet = unix.LANDLOCK_ACCESS_NET_BIND_UDP         // bind(2) a UDP socket, by itself too
+	BindUDP        NetSet = unix.LANDLOCK_ACCESS_NET_BIND_UDP         // bind(2) a UDP socket, also implicitly
 	ConnectSendUDP NetSet = unix.LANDLOCK_ACCESS_NET_CONNECT_SEND_UDP // connect(2) a UDP socket, or send to a port
 
 	// NetAll is every right of the newest ABI in the table.
 	NetAll = BindTCP | ConnectTCP | BindUDP | ConnectSendUDP
 )
 
-// ScopeSet is a set of ways out of the sandbox that are shut
-// (LANDLOCK_SCOPE_*). Unlike rights, scopes have no rules that open them.
+// ScopeSet is a set of ways out of the sandbox to close (LANDLOCK_SCOPE_*). Unlike rights, scopes
+// have no rules that open them.
 type ScopeSet uint64
 
-// The scopes.
+// These are the scopes.
 const (
 	AbstractUnix ScopeSet = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET // connect to abstract sockets made outside
 	Signal       ScopeSet = unix.LANDLOCK_SCOPE_SIGNAL               // signals to processes outside
@@ -76,7 +75,7 @@ const (
 	ScopeAll = AbstractUnix | Signal
 )
 
-// bit is one right of a set with its name, which is the kernel's.
+// bit is a right of a set, with the kernel's name for it.
 type bit struct {
 	bit  uint64
 	name string
@@ -114,8 +113,8 @@ var scopeBits = [...]bit{
 	{uint64(Signal), "signal"},
 }
 
-// String lists the rights by name in the order of their bits, "execute,
-// read_file"; "none" for the empty set. A bit without a name is in hex.
+// String lists the rights by name in the order of their bits, "execute, read_file"; "none" for the
+// empty set. A bit without a name is written in hex.
 func (s FSSet) String() string { return names(uint64(s), fsBits[:]) }
 
 // String lists the rights by name, as FSSet's does.

@@ -9,8 +9,8 @@ import (
 	"github.com/landlock-lsm/go-landlock/landlock"
 )
 
-// Every right has one name, each name one right, and sets read back what they
-// write.
+// Every right has one name, each name one right, and a set that is written as text is read back the
+// same.
 func TestNames(t *testing.T) {
 	for kind, set := range map[string]struct {
 		bits []bit
@@ -77,7 +77,7 @@ func TestHandySets(t *testing.T) {
 	}
 }
 
-// The table says of each ABI what go-landlock's says.
+// The table agrees with go-landlock's about each ABI.
 func TestTableIsGoLandlocks(t *testing.T) {
 	theirs := []landlock.Config{
 		{}, landlock.V1, landlock.V2, landlock.V3, landlock.V4, landlock.V5,
@@ -100,7 +100,7 @@ func TestTableIsGoLandlocks(t *testing.T) {
 	}
 }
 
-// compact is a list of names as go-landlock writes it.
+// compact returns a list of names as go-landlock writes it.
 func compact(s string) string {
 	var out []rune
 	for _, r := range s {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Absent tells whether this kernel answers ENOSYS to a call by x32's numbers: most
-// are built without it (CONFIG_X86_X32_ABI).
+// Absent reports whether this kernel answers ENOSYS to a call by an x32 number: most kernels are
+// built without x32 (CONFIG_X86_X32_ABI).
 func Absent(c Call) bool {
 	return c.Arch == unix.AUDIT_ARCH_X86_64 && c.Nr&x32Bit != 0 && noX32()
 }

@@ -6,21 +6,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kind is what the kernel does with a call. The kinds are in the kernel's own
-// order, the strictest first: where several filters, or several rules of one,
-// have a say about the same call, the smallest Kind holds (seccomp(2)). The
-// zero Kind is none of them, so that a forgotten verdict is an error and not
-// a way in.
+// Kind is what the kernel does with a call. The kinds are in the kernel's order, the strictest
+// first: if several filters, or several rules of one, match the same call, the smallest Kind wins
+// (seccomp(2)). The zero Kind is none of them, so that a forgotten verdict is an error and not an
+// allowed call.
 type Kind uint8
 
-// The kinds.
+// These are the kinds.
 const (
 	KillProcess Kind = iota + 1 // SIGSYS ends the whole process (Linux 4.14)
 	KillThread                  // SIGSYS ends the calling thread only
 	Trap                        // SIGSYS, which the program may handle
 	Errno                       // the call fails with Action.Errno
 	KindNotify                  // a supervisor answers (Linux 5.0)
-	Trace                       // the tracer is told and decides; without one, ENOSYS (ptrace(2), PTRACE_EVENT_SECCOMP)
+	Trace                       // the tracer is notified and decides; without one, ENOSYS (ptrace(2), PTRACE_EVENT_SECCOMP)
 	Log                         // the call runs and is logged (Linux 4.14)
 	Allow                       // the call runs
 )
@@ -39,24 +38,24 @@ var returns = [...]uint32{
 
 func (k Kind) valid() bool { return k >= KillProcess && k <= Allow }
 
-// Action is a verdict: its Kind and, for Errno alone, the errno (1 to 4095).
+// Action is a verdict: its Kind and, only for Errno, the errno (1 to 4095).
 type Action struct {
 	Kind  Kind
 	Errno uint16
 }
 
-// maxErrno is the largest errno that a filter can return; the kernel clamps
-// larger ones to it (MAX_ERRNO in include/linux/err.h).
+// maxErrno is the largest errno that a filter can return; the kernel clamps larger ones to it
+// (MAX_ERRNO in include/linux/err.h).
 const maxErrno = 4095
 
-// Fail is the action that answers e.
+// Fail returns the action that makes a call fail with e.
 func Fail(e unix.Errno) Action { return Action{Kind: Errno, Errno: uint16(e)} }
 
 // stricter tells whether a goes before b. Two errnos are alike: the one that
 // came first stays.
 func (a Action) stricter(b Action) bool { return a.Kind < b.Kind }
 
-// ret is the action as a BPF program returns it.
+// ret returns the action as a BPF program returns it.
 func (a Action) ret() uint32 {
 	r := returns[a.Kind]
 	if a.Kind == Errno {
@@ -65,7 +64,7 @@ func (a Action) ret() uint32 {
 	return r
 }
 
-// check is nil for an action that can be compiled.
+// check returns nil for an action that can be compiled.
 func (a Action) check() error {
 	switch {
 	case !a.Kind.valid():

@@ -7,19 +7,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Arch is an architecture that filters can be made for.
+// Arch is an architecture for which filters can be made.
 type Arch uint8
 
-// The architectures. Their 32-bit entries (i386, x32, arm) have no filter of
-// their own: see Program.
+// These are the architectures. Their 32-bit entries (i386, x32, arm) have no filter of their own:
+// see Program.
 const (
 	AMD64 Arch = iota + 1
 	ARM64
 )
 
-// arches holds each architecture's facts: Go's name, the word that the kernel
-// puts into seccomp_data.arch (linux/audit.h), and the call table, by number
-// and as numbers in the order of their names.
+// arches has the facts about each architecture: Go's name for it, the word that the kernel puts
+// into seccomp_data.arch (linux/audit.h), and the call table, by number and as numbers sorted by
+// name.
 var arches = [...]struct {
 	name     string
 	audit    uint32
@@ -30,7 +30,7 @@ var arches = [...]struct {
 	ARM64: {"arm64", unix.AUDIT_ARCH_AARCH64, arm64Calls[:], arm64Sorted[:]},
 }
 
-// String is Go's name for the architecture; "none" for one that is not known.
+// String returns Go's name for the architecture; "none" for an unknown one.
 func (a Arch) String() string {
 	if !a.valid() {
 		return "none"
@@ -40,8 +40,8 @@ func (a Arch) String() string {
 
 func (a Arch) valid() bool { return a == AMD64 || a == ARM64 }
 
-// Audit is the AUDIT_ARCH word that the kernel shows to filters, 0 for an
-// architecture that is not known.
+// Audit returns the AUDIT_ARCH word that the kernel shows to filters; 0 for an unknown
+// architecture.
 func (a Arch) Audit() uint32 {
 	if !a.valid() {
 		return 0
@@ -49,8 +49,8 @@ func (a Arch) Audit() uint32 {
 	return arches[a].audit
 }
 
-// Number is the number of the call of that name on this architecture. Names
-// are the kernel's own: newfstatat, pread64, umount2.
+// Number returns the number of the call with that name on this architecture. Names are the kernel's
+// own: newfstatat, pread64, umount2.
 func (a Arch) Number(name string) (nr uint32, ok bool) {
 	if !a.valid() {
 		return 0, false
@@ -65,9 +65,8 @@ func (a Arch) Number(name string) (nr uint32, ok bool) {
 	return uint32(t.byName[i]), true
 }
 
-// Name is the name of the call with that number on this architecture; ok is
-// false where the tables have none, which programs made by this package
-// answer with ENOSYS.
+// Name returns the name of the call with that number on this architecture. ok is false if the
+// tables have none; programs made by this package answer such a call with ENOSYS.
 func (a Arch) Name(nr uint32) (name string, ok bool) {
 	if !a.valid() || nr >= uint32(len(arches[a].byNumber)) {
 		return "", false
@@ -76,8 +75,8 @@ func (a Arch) Name(nr uint32) (name string, ok bool) {
 	return name, name != ""
 }
 
-// known tells whether any Linux architecture has a call of that name. A rule
-// about a call that only others have is no mistake: it says nothing here.
+// known reports whether any Linux architecture has a call with that name. A rule about a call that
+// only other architectures have is no mistake: it has no effect here.
 func known(name string) bool {
 	for a := AMD64; a <= ARM64; a++ {
 		if _, ok := a.Number(name); ok {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The instructions that programs here are made of (linux/bpf_common.h).
+// These are the instructions of which programs are made (linux/bpf_common.h).
 const (
 	opLoad         = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
 	opAnd          = unix.BPF_ALU | unix.BPF_AND | unix.BPF_K
@@ -18,24 +18,23 @@ const (
 	opRet          = unix.BPF_RET | unix.BPF_K
 )
 
-// label is a place in a program that is being assembled: the number of
-// instructions from it to the end, itself included.
+// label is a place in a program that is being assembled: the number of instructions from there to
+// the end, its own included.
 type label int
 
-// assembler builds a program from its end to its start. BPF jumps forward
-// only, so whatever an instruction jumps to is there already when it is
-// added, and its distance is known.
+// assembler builds a program from its end to its start. BPF only jumps forward, so the target of a
+// jump exists already when the jump is added, and the distance is known.
 type assembler struct {
 	rev  []unix.SockFilter // the last instruction first
 	rets []label           // the returns so far, for reuse
 }
 
-// maxReach is how far a conditional jump may go. It holds 255 in eight bits;
-// the two below are for the jumps that reach may have to put in between.
+// maxReach is the greatest distance of a conditional jump. Its eight bits hold up to 255; the two
+// below that are for the jumps that reach may have to insert.
 const maxReach = 253
 
-// nearRet is how far away a return is used again; past it, a new one is no
-// longer than the jump to the old one would be.
+// nearRet is the distance up to which a return is used again. For a greater distance, a new return
+// is no longer than a jump to the old one.
 const nearRet = 120
 
 func (p *assembler) add(in unix.SockFilter) label {
@@ -43,15 +42,15 @@ func (p *assembler) add(in unix.SockFilter) label {
 	return label(len(p.rev))
 }
 
-// distance is what a jump added now would have to hold to land on l.
+// distance returns the offset that a jump added now would need to land on l.
 func (p *assembler) distance(l label) int { return len(p.rev) - int(l) }
 
-// program is what was assembled, from its start, without what nothing leads
-// to: loads that every jump to them has gone past.
+// program returns the assembled program from its start. It leaves out instructions that nothing
+// leads to: loads that every jump skips.
 func (p *assembler) program() []unix.SockFilter {
 	all := slices.Clone(p.rev)
 	slices.Reverse(all)
-	place := make([]int, len(all)+1) // where each instruction goes; before that, 1 for what is reached
+	place := make([]int, len(all)+1) // first 1 for each instruction that is reached, then its new place
 	place[0] = 1
 	for i, in := range all {
 		if place[i] == 0 {
@@ -92,7 +91,7 @@ func (p *assembler) program() []unix.SockFilter {
 	return out
 }
 
-// ret is a place that returns a.
+// ret returns a place that returns a.
 func (p *assembler) ret(a Action) label {
 	for _, l := range slices.Backward(p.rets) {
 		if p.rev[l-1].K == a.ret() && p.distance(l) < nearRet {
@@ -104,15 +103,14 @@ func (p *assembler) ret(a Action) label {
 	return l
 }
 
-// load reads the word at that offset and goes on to next, which must be the
-// place that was added last.
+// load reads the word at that offset and continues with next, which must be the place that was
+// added last.
 func (p *assembler) load(at uint32, next label) label {
 	p.reach(next, 0)
 	return p.add(unix.SockFilter{Code: opLoad, K: at})
 }
 
-// reach returns a place no further away than max that leads to l: l itself, or
-// a jump to it.
+// reach returns a place at most limit away that leads to l: l itself, or a jump to it.
 func (p *assembler) reach(l label, limit int) label {
 	if p.distance(l) <= limit {
 		return l
@@ -120,7 +118,7 @@ func (p *assembler) reach(l label, limit int) label {
 	return p.add(unix.SockFilter{Code: opJump, K: uint32(p.distance(l))})
 }
 
-// branch goes to yes where the accumulator compares so with k, else to no.
+// branch continues with yes if the accumulator compares like this with k, else with no.
 func (p *assembler) branch(code uint16, k uint32, yes, no label) label {
 	if yes == no {
 		return yes
@@ -133,8 +131,8 @@ func (p *assembler) branch(code uint16, k uint32, yes, no label) label {
 	})
 }
 
-// past is the place after l where l only loads the word at that offset, for
-// jumps that still have it in the accumulator.
+// past returns the place after l if l only loads the word at that offset, for jumps that still have
+// that word in the accumulator.
 func (p *assembler) past(l label, at uint32) label {
 	if in := p.rev[l-1]; in.Code == opLoad && in.K == at {
 		return l - 1

@@ -4,12 +4,12 @@ package seccomp
 type Call struct {
 	Arch uint32 // an AUDIT_ARCH word, see Arch.Audit
 	Nr   uint32 // signed in the kernel; -1 is 0xffffffff
-	IP   uint64 // the instruction pointer, which no filter here looks at
+	IP   uint64 // the instruction pointer, at which no filter here looks
 	Args [6]uint64
 }
 
-// The offsets of struct seccomp_data on the little endian machines that the
-// package knows: the low word of argument i is at argsAt + 8*i.
+// These are the offsets in struct seccomp_data on the little-endian machines that the package
+// knows: the low word of argument i is at argsAt + 8*i.
 const (
 	nrAt   = 0
 	archAt = 4

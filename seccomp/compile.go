@@ -11,14 +11,14 @@ import (
 // maxProgram is the length that the kernel accepts (BPF_MAXINSNS).
 const maxProgram = 4096
 
-// noSuchCall is the answer to what this kernel is to look too old for.
+// noSuchCall is the answer by which this kernel looks too old to have a call.
 var noSuchCall = Fail(unix.ENOSYS)
 
-// FilterError is a filter that cannot be made into a program.
+// FilterError says why a filter cannot be compiled.
 type FilterError struct {
 	Filter string // its name
-	Rule   int    // the index of the rule, -1 where it is no rule's fault
-	Call   string // the call concerned, "" for all of the rule's
+	Rule   int    // the index of the rule, -1 if no rule is at fault
+	Call   string // the call concerned, "" for all calls of the rule
 	Err    error
 }
 
@@ -34,18 +34,16 @@ func (e *FilterError) Error() string {
 	return s + ": " + e.Err.Error()
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *FilterError) Unwrap() error { return e.Err }
 
-// Program compiles f for one architecture. The program first ends the process
-// on another architecture's word, then finds the call's number by binary
-// search among ranges of equal verdicts; calls whose arguments matter are
-// ranges of one. The kernel walks a filter once for every call when it is
-// loaded, so the depth of that search is what loading costs.
+// Program compiles f for one architecture. The program first ends the process if the architecture's
+// word differs. Then it finds the call's number by binary search among ranges of numbers with equal
+// verdicts; a call whose arguments matter is a range of its own. When a filter is loaded, the
+// kernel walks it once for every call, so the depth of that search determines the cost of loading.
 //
-// An error is a *FilterError: an action or a condition that makes no sense, a
-// name that no Linux architecture has, or more instructions than the kernel
-// takes (4096).
+// An error is a *FilterError: for an action or a condition that makes no sense, a name that no
+// Linux architecture has, or more instructions than the kernel accepts (4096).
 func Program(f Filter, a Arch) ([]unix.SockFilter, error) {
 	spans, err := f.spans(a)
 	if err != nil {
@@ -63,16 +61,14 @@ func Program(f Filter, a Arch) ([]unix.SockFilter, error) {
 	return prog, nil
 }
 
-// span is a range of numbers with one verdict, from its first number to the
-// next span's.
+// span is a range of numbers with one verdict, up to the first number of the next span.
 type span struct {
 	first  uint32
 	checks []Rule // rules with conditions, in the order in which to try them
-	rest   Action // where none of them matches
+	rest   Action // if none of them matches
 }
 
-// spans gives every number from 0 to 2^32-1 its verdict, equal neighbours in
-// one.
+// spans gives every number from 0 to 2^32-1 its verdict, with equal neighbours merged.
 func (f Filter) spans(a Arch) ([]span, error) {
 	if err := f.check(a); err != nil {
 		return nil, err
@@ -106,8 +102,7 @@ func (f Filter) spans(a Arch) ([]span, error) {
 	return spans, nil
 }
 
-// span is the verdict on a call that these rules are about, given in their
-// order.
+// span returns the verdict on a call to which these rules apply, given in their order.
 func (f Filter) span(rules []int) span {
 	s := span{rest: f.Default}
 	last := -1 // the rule without conditions that decides the rest
@@ -130,7 +125,7 @@ func (f Filter) span(rules []int) span {
 	return s
 }
 
-// check finds what in the filter makes no sense.
+// check returns an error for anything in the filter that makes no sense.
 func (f Filter) check(a Arch) error {
 	if !a.valid() {
 		return &FilterError{Filter: f.Name, Rule: -1, Err: errors.New("no filter can be made for this architecture")}
@@ -156,7 +151,7 @@ func (f Filter) check(a Arch) error {
 	return nil
 }
 
-// tree is a binary search among spans, the number being loaded.
+// tree adds a binary search among spans for the loaded number.
 func (p *assembler) tree(spans []span) label {
 	if len(spans) == 1 {
 		return p.verdict(spans[0])
@@ -167,7 +162,7 @@ func (p *assembler) tree(spans []span) label {
 	return p.branch(opGreaterEqual, spans[mid].first, above, below)
 }
 
-// verdict tries the span's rules one after the other.
+// verdict adds the span's rules, to be tried one after the other.
 func (p *assembler) verdict(s span) label {
 	at := p.ret(s.rest)
 	for _, r := range slices.Backward(s.checks) {
@@ -180,12 +175,12 @@ func (p *assembler) verdict(s span) label {
 	return at
 }
 
-// condition goes to yes where g holds, else to no.
+// condition continues with yes if g holds, else with no.
 func (p *assembler) condition(g Arg, yes, no label) label {
 	lo := uint32(argsAt + 8*g.Index)
 	hi := lo + 4
 	op := g.Op
-	switch op { // by what they are not
+	switch op { // the negated comparisons
 	case NotEqual:
 		op, yes, no = Equal, no, yes
 	case Less:
@@ -204,12 +199,12 @@ func (p *assembler) condition(g Arg, yes, no label) label {
 	case Equal, MaskedEqual:
 		return p.compare(op, hi, v, m, low, no)
 	}
-	same := p.branch(opEqual, v, low, no) // greater: the high words decide unless they are equal
+	same := p.branch(opEqual, v, low, no) // for "greater" the high words decide unless they are equal
 	return p.load(hi, p.branch(opGreater, v, yes, same))
 }
 
-// compare loads one word of an argument and compares it. Another condition on
-// the same word that follows finds it loaded.
+// compare loads one word of an argument and compares it. If another condition on the same word
+// follows, it finds the word loaded.
 func (p *assembler) compare(op Op, at, value, mask uint32, yes, no label) label {
 	switch op {
 	case MaskedEqual:

@@ -26,7 +26,7 @@ func counted(p *assembler, e entry, _ label) []verdict {
 	return []verdict{{notify, e.execveat}, {notify, e.execve}}
 }
 
-// Exec tells whether a call is execve or execveat, by whichever entry.
+// Exec reports whether a call is execve or execveat, by any entry.
 func Exec(a Arch, c Call) (is, at bool) {
 	if !a.valid() {
 		return false, false

@@ -1,35 +1,34 @@
 package seccomp
 
-// Options are the facts about a sandbox that its filter depends on. The zero
-// Options are an ordinary user's sandbox with the host's network.
+// Options are the facts about a sandbox on which its filter depends. The zero Options describe an
+// ordinary user's sandbox with the host's network.
 type Options struct {
-	// Root: the caller is uid 0 and keeps CHOWN, DAC_OVERRIDE, FOWNER and
-	// FSETID. No call is opened for it; device nodes are refused besides.
+	// Root: the caller is uid 0 and keeps CHOWN, DAC_OVERRIDE, FOWNER and FSETID. That opens no
+	// call, and the filter additionally denies making device nodes.
 	Root bool
-	// Unix: pathname sockets of the host must not be reached (the network is
-	// none or allow). AF_UNIX datagram sockets, which need no connect for
-	// that, cannot be made.
+	// Unix: pathname sockets of the host must not be reached (the network is none or allow).
+	// AF_UNIX datagram sockets, which reach them without connect, cannot be created.
 	Unix bool
-	// NoInet: the network is none and no network namespace could be had, so
-	// that AF_INET and AF_INET6 sockets themselves are refused.
+	// NoInet: the network is none but no network namespace can be made, so the filter denies
+	// AF_INET and AF_INET6 sockets.
 	NoInet bool
-	// NoFastOpen: a connection is made by connect alone, which somebody rules on.
+	// NoFastOpen: a connection can only be made by connect, on which the supervisor decides.
 	NoFastOpen bool
-	// Notify says which calls go to the supervisor, Uncounted that execve and
-	// execveat are not among them, whatever the level.
+	// Notify says which calls go to the supervisor. With Uncounted, execve and execveat are not
+	// among them at any level.
 	Notify    Notify
 	Uncounted bool
-	// NotifyConnect also notifies of connect where Unix does not.
+	// NotifyConnect also notifies of connect, if Unix does not do so already.
 	NotifyConnect bool
 	// NotifyReads also notifies, at NotifyOpens, of opens that only read and of calls that ask
-	// whether something is there.
+	// whether a file exists.
 	NotifyReads bool
-	// Seal says what becomes of memory that could be executed as a file.
+	// Seal says how memory that could be executed as a file is treated.
 	Seal Seal
 }
 
-// Variants lists the Options whose programs are embedded, in their order: all
-// but those with Uncounted, NotifyConnect, NoFastOpen, NotifyReads or a Seal.
+// Variants lists the Options whose programs are embedded, in their order: all except those with
+// Uncounted, NotifyConnect, NoFastOpen, NotifyReads or a Seal.
 func Variants() []Options {
 	all := make([]Options, 8*(NotifyOpens+1))
 	for i := range all {
@@ -38,7 +37,7 @@ func Variants() []Options {
 	return all
 }
 
-// index is the place of o in Variants.
+// index returns the place of o in Variants.
 func (o Options) index() int {
 	i := 8 * int(o.Notify)
 	for bit, on := range [...]bool{o.Root, o.Unix, o.NoInet} {
@@ -49,19 +48,18 @@ func (o Options) index() int {
 	return i
 }
 
-// Default is sbx's own filter: the calls that ordinary programs make are
-// allowed, the side doors are shut, the rest fails with EPERM. Its breadth is
-// that of Docker's default profile for a process with no capability; where it
-// differs, default_test.go lists the call and the reason.
+// Default returns sbx's own filter: it allows the calls that ordinary programs make, closes the
+// side doors, and lets all other calls fail with EPERM. It is as broad as Docker's default profile
+// for a process without capabilities; default_test.go lists the calls that differ, with the
+// reasons.
 func Default(o Options) Filter {
 	f := Filter{Name: "default", Default: o.refuse(), Rules: append(allowed(), refused()...)}
 	return WithSideDoors(f, o)
 }
 
-// WithSideDoors adds to f what holds in every sandbox whatever its profile
-// says: the side doors, and the notifications that o asks for. Since the
-// strictest rule holds, none of f's can undo them; of two refusals with
-// different errnos the side door's is the answer.
+// WithSideDoors adds to f the rules of every sandbox, whatever its profile says: the side doors,
+// and the notifications that o asks for. The strictest rule wins, so no rule of f can undo them. If
+// both deny a call with different errnos, the side door's errno is the answer.
 func WithSideDoors(f Filter, o Options) Filter {
 	rules := sideDoors(o.refuse())
 	if o.Root {

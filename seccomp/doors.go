@@ -2,17 +2,16 @@ package seccomp
 
 import "golang.org/x/sys/unix"
 
-// sideDoors are the refusals that every sandbox has, whatever its profile.
-// EPERM says "not here"; ENOSYS is kept for what programs try only to learn
-// whether the kernel has it, so that they fall back. eperm is how EPERM is
-// said: by the filter, or by the supervisor, which also notes who asked.
+// sideDoors returns the denials of every sandbox, whatever its profile. EPERM is the answer in
+// general; ENOSYS is for calls that programs try only to learn whether the kernel has them, so that
+// they fall back. eperm is the action that answers EPERM: by the filter, or by the supervisor,
+// which also notes the caller.
 func sideDoors(eperm Action) []Rule {
 	enosys := noSuchCall
 	rules := []Rule{
 		{
-			// EPERM is what a kernel says that has io_uring switched off, but
-			// it is ENOSYS that every program must expect that runs on
-			// kernels before 5.1. libuv falls back on either.
+			// A kernel with io_uring switched off answers EPERM. But every program must expect
+			// ENOSYS, if it runs on kernels before 5.1. libuv falls back on either.
 			Calls: []string{"io_uring_setup", "io_uring_enter", "io_uring_register"}, Do: enosys,
 			Why: "io_uring makes calls that no filter sees",
 		},
@@ -21,9 +20,8 @@ func sideDoors(eperm Action) []Rule {
 			Why: "its flags lie in memory, where no filter can check them; libc falls back to clone",
 		},
 		{
-			// CLONE_NEWTIME is no part of the mask: its bit lies in the byte
-			// that clone(2) takes for the exit signal, so that only clone3
-			// and unshare can ask for it.
+			// CLONE_NEWTIME is not part of the mask: its bit lies in the byte that clone(2) takes
+			// for the exit signal, so only clone3 and unshare can request it.
 			Calls: []string{"clone"}, Do: eperm, Args: []Arg{{Index: 0, Op: AnyBits, Mask: newNamespaces}},
 			Why: "a new namespace gives capabilities that the sandbox must not have",
 		},
@@ -77,8 +75,7 @@ func sideDoors(eperm Action) []Rule {
 	return append(append(rules, singled(eperm)...), families(eperm)...)
 }
 
-// singled are side doors of calls that are refused with some values of an
-// argument alone.
+// singled returns the side doors of calls that are denied only with some values of an argument.
 func singled(eperm Action) []Rule {
 	return []Rule{
 		{
@@ -137,18 +134,18 @@ const ioprioGroup = 2
 // requests are numbers of ioctl(2) or fcntl(2) that have some bits in common.
 type requests struct{ mask, value uint64 }
 
-// btrfsVolumes are _IOW(0x94, N, struct btrfs_ioctl_vol_args) of linux/btrfs.h,
-// whatever N, and with its second version, which is as large: what makes and
-// removes subvolumes and snapshots, and what administers devices. bcachefsVolumes
-// are _IOW(0xbc, N, SIZE), whatever N and SIZE: the same of bcachefs.
+// btrfsVolumes are _IOW(0x94, N, struct btrfs_ioctl_vol_args) of linux/btrfs.h for any N, also with
+// the second version of the struct, which has the same size: the requests that make and remove
+// subvolumes and snapshots, and that administer devices. bcachefsVolumes are _IOW(0xbc, N, SIZE)
+// for any N and SIZE: the same for bcachefs.
 var (
 	btrfsVolumes    = requests{0xffffff00, 0x50009400}
 	bcachefsVolumes = requests{0xc000ff00, 0x4000bc00}
 )
 
 // addFileKey is FS_IOC_ADD_ENCRYPTION_KEY of linux/fscrypt.h, removeFileKey are
-// FS_IOC_REMOVE_ENCRYPTION_KEY and FS_IOC_REMOVE_ENCRYPTION_KEY_ALL_USERS. Each
-// works on any descriptor of the file system.
+// FS_IOC_REMOVE_ENCRYPTION_KEY and FS_IOC_REMOVE_ENCRYPTION_KEY_ALL_USERS. Each works on any
+// descriptor of the file system.
 const addFileKey = 0xc0506617
 
 var removeFileKey = requests{low &^ 1, 0xc0406618}
@@ -156,22 +153,22 @@ var removeFileKey = requests{low &^ 1, 0xc0406618}
 // leases are F_SETLEASE, and F_SETDELEG (Linux 6.19), which is 16 more.
 var leases = requests{low &^ 16, unix.F_SETLEASE}
 
-// socketCalls make sockets. socketpair makes them of AF_UNIX only; that it
-// has the same rules costs nothing and depends on no kernel.
+// socketCalls create sockets. socketpair creates only AF_UNIX sockets; the same rules for it cost
+// nothing and make sbx independent of the kernel.
 var socketCalls = []string{"socket", "socketpair"}
 
-// sockType is the part of socket(2)'s type that is a type; the rest are the
-// flags SOCK_NONBLOCK and SOCK_CLOEXEC (SOCK_TYPE_MASK in linux/net.h).
+// sockType masks the type in socket(2)'s argument type; the rest are the flags SOCK_NONBLOCK and
+// SOCK_CLOEXEC (SOCK_TYPE_MASK in linux/net.h).
 const sockType = 0xf
 
-// family is the condition that a socket is of that address family, and kind
-// the one that it is of that type.
+// family returns the condition that a socket has that address family, and kind the condition that
+// it has that type.
 func family(f uint64) Arg { return Arg{Index: 0, Op: Equal, Value: f} }
 func kind(t uint64) Arg   { return Arg{Index: 1, Op: MaskedEqual, Mask: sockType, Value: t} }
 
-// families leave AF_UNIX, AF_INET, AF_INET6 and routing netlink. What is shut
-// answers EPERM as in Docker's profile and not EAFNOSUPPORT: no program is known
-// that goes on at one and not at the other, and EPERM says that it was refused.
+// families allows AF_UNIX, AF_INET, AF_INET6 and routing netlink. Other families are denied with
+// EPERM, as in Docker's profile, and not with EAFNOSUPPORT: no known program continues after one
+// but not after the other, and EPERM shows that the call was denied.
 func families(eperm Action) []Rule {
 	return []Rule{
 		{
@@ -208,7 +205,7 @@ func families(eperm Action) []Rule {
 	}
 }
 
-// pathnames are the rules of Options.Unix.
+// pathnames returns the rules of Options.Unix.
 func pathnames() []Rule {
 	why := "a datagram goes to a socket of the host by its path, with no connect at which to stop it"
 	return []Rule{
@@ -218,7 +215,7 @@ func pathnames() []Rule {
 			Calls: socketCalls, Do: Fail(unix.EPERM), Args: []Arg{family(unix.AF_UNIX), kind(unix.SOCK_RAW)}, Why: why,
 		},
 		{
-			// As a kernel answers that does not have the option yet (before Linux 6.5).
+			// the answer of a kernel that lacks the option (before Linux 6.5)
 			Calls: []string{"getsockopt"}, Do: Fail(unix.ENOPROTOOPT),
 			Args: []Arg{{Index: 1, Op: Equal, Value: unix.SOL_SOCKET}, {Index: 2, Op: Equal, Value: unix.SO_PEERPIDFD}},
 			Why:  "the supervisor makes the connects, and a descriptor of its process is nobody's inside",
@@ -226,7 +223,7 @@ func pathnames() []Rule {
 	}
 }
 
-// inet are the rules of Options.NoInet.
+// inet returns the rules of Options.NoInet.
 func inet() []Rule {
 	why := "the network is none, and there is no network namespace to use instead"
 	return []Rule{
@@ -235,8 +232,8 @@ func inet() []Rule {
 	}
 }
 
-// fastOpen are the rules of Options.NoFastOpen. The errno is that of a kernel in which
-// fast open is off (tcp_fastopen in ip-sysctl.rst), where programs connect first.
+// fastOpen returns the rules of Options.NoFastOpen. The errno is that of a kernel with fast open
+// switched off (tcp_fastopen in ip-sysctl.rst), after which programs connect first.
 func fastOpen() []Rule {
 	var rules []Rule
 	for _, c := range []struct {
@@ -251,10 +248,10 @@ func fastOpen() []Rule {
 		Why:  "a connection would be made when the connect is over, and another program may listen there by then"})
 }
 
-// deviceNodes are the rules of Options.Root. The kernel asks for CAP_MKNOD,
-// which is dropped; as uid 0 a disk's node would undo everything else, so it
-// is said twice. A character device 0:0 is no device: overlayfs takes it for
-// a whiteout, and anyone may make it (Linux 5.8).
+// deviceNodes returns the rules of Options.Root. The kernel requires CAP_MKNOD, which is dropped;
+// but since a disk's node would give uid 0 everything, the filter denies it as well. A character
+// device 0:0 is not a device: overlayfs takes it for a whiteout, and everybody may make one (Linux
+// 5.8).
 func deviceNodes() []Rule {
 	why := "a device node is the device"
 	var rules []Rule

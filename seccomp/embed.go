@@ -9,7 +9,7 @@ import (
 //go:generate go run ./gen tables
 //go:generate go run ./gen bpf
 
-// The default filter's programs, each file as gen/bpf.go writes it.
+// These are the default filter's programs, each file as gen/bpf.go writes it.
 var (
 	//go:embed bpf/default-amd64.bpf
 	defaultAMD64 string
@@ -20,9 +20,10 @@ var (
 // insnSize is the size of the kernel's struct sock_filter.
 const insnSize = 8
 
-// Shipped is the program of Default(o) as the kernel has it: eight bytes an
-// instruction, little endian. It is embedded, but for Uncounted, NotifyConnect, NoFastOpen, NotifyReads
-// and Seal, which are made when they are asked for, in a third of a millisecond. It is "" for an architecture without one.
+// Shipped returns the program of Default(o) in the kernel's form: eight bytes for each instruction,
+// little-endian. Most programs are embedded; those with Uncounted, NotifyConnect, NoFastOpen,
+// NotifyReads or a Seal are compiled when needed, in a third of a millisecond. It returns "" for an
+// architecture without a filter.
 func Shipped(o Options, a Arch) string {
 	if o.Uncounted || o.NotifyConnect || o.NoFastOpen || o.NotifyReads || o.Seal != SealNone {
 		prog, err := Program(Default(o), a)
@@ -46,7 +47,7 @@ func Shipped(o Options, a Arch) string {
 	return blob[4:][:insnSize*word32(blob)]
 }
 
-// Encode writes instructions as Shipped returns them.
+// Encode returns instructions in the form of Shipped.
 func Encode(prog []unix.SockFilter) []byte {
 	b := make([]byte, 0, insnSize*len(prog))
 	for _, in := range prog {
@@ -55,7 +56,7 @@ func Encode(prog []unix.SockFilter) []byte {
 	return b
 }
 
-// word32 is the little endian word at the start of s.
+// word32 returns the little-endian word at the start of s.
 func word32(s string) uint32 {
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }

@@ -14,7 +14,7 @@ type entry struct {
 	setns            []uint32
 }
 
-// The ways in, as data: they are looked through for each notification.
+// These are the entries, as data: each notification is compared with them.
 var (
 	amd64Entries = [...]entry{
 		{unix.AUDIT_ARCH_X86_64, []uint32{59, x32Bit | 520}, []uint32{322, x32Bit | 545}, []uint32{101, x32Bit | 521}, []uint32{56, x32Bit | 56}, []uint32{435, x32Bit | 435}, []uint32{272, x32Bit | 272}, []uint32{308, x32Bit | 308}},
@@ -26,7 +26,7 @@ var (
 	}
 )
 
-// entries lists every way in that a program of this architecture can use.
+// entries lists the entries that a program of this architecture can use.
 func (a Arch) entries() []entry {
 	switch a {
 	case AMD64:

@@ -8,13 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// AppendOCI appends the default filter as linux.seccomp of a runtime-spec
-// config.json, for the runtimes that load one themselves (runc, crun). What the
-// filter decides by arguments becomes lists of what is allowed: such a profile is
-// compared in 64 bits, and conditions on one argument are alternatives there, so
-// that a list of what is refused would leave doors open.
+// AppendOCI appends the default filter as linux.seccomp of a runtime-spec config.json, for runtimes
+// that load a filter themselves (runc, crun). Decisions by arguments become lists of allowed
+// values. A list of denied values would leave doors open, because such a profile compares 64 bits,
+// and several conditions on one argument are alternatives there.
 func AppendOCI(dst []byte, o Options, a Arch) []byte {
-	o.Notify = NotifyNone // a profile has nobody to ask
+	o.Notify = NotifyNone // in a profile there is no supervisor to ask
 	f := Default(o)
 	w := profileWriter{b: dst}
 	w.b = append(w.b, `{"defaultAction": "SCMP_ACT_ERRNO", "defaultErrnoRet": 1, "architectures": ["`+ociArch[a]+`"], "syscalls": [`...)
@@ -48,7 +47,7 @@ func AppendOCI(dst []byte, o Options, a Arch) []byte {
 
 var ociArch = [...]string{AMD64: "SCMP_ARCH_X86_64", ARM64: "SCMP_ARCH_AARCH64"}
 
-// conditional tells whether the verdict on a call depends on its arguments.
+// conditional reports whether the verdict on a call depends on its arguments.
 func (f Filter) conditional(name string) bool {
 	return slices.ContainsFunc(f.Rules, func(r Rule) bool { return len(r.Args) > 0 && slices.Contains(r.Calls, name) })
 }
@@ -59,19 +58,19 @@ type part struct {
 	mask, value uint64
 }
 
-// dimension parts an argument into classes on each of which every rule of the
-// filter is constant. What lies in none of them is refused.
+// dimension divides the values of an argument into classes, so that the result of every rule of the
+// filter is the same within a class. Values in no class are denied.
 type dimension struct {
 	index  int
 	mask   uint64
 	values []uint64
-	rest   bool // values outside of the classes may be allowed as well: then the argument is not asked about
+	rest   bool // values outside of the classes may be allowed as well; then the profile has no condition on the argument
 }
 
 const low = 0xffffffff
 
-// dimensions are the arguments that the filter asks about, call by call.
-// export_test.go holds that each such call is here.
+// dimensions returns the arguments on which the filter has conditions, for a call. export_test.go
+// checks that every such call is here.
 func dimensions(name string) []dimension {
 	upTo := func(n uint64) (all []uint64) {
 		for v := range n {
@@ -102,7 +101,7 @@ func dimensions(name string) []dimension {
 	return nil
 }
 
-// exceptions are the values of a call's argument with which alone it is refused.
+// exceptions returns the only values of a call's argument with which it is denied.
 func exceptions(name string) (index int, but []requests) {
 	switch name {
 	case "ioctl":
@@ -117,7 +116,7 @@ func exceptions(name string) (index int, but []requests) {
 	return 0, nil
 }
 
-// allows lists the conditions under which a call is allowed, each a rule.
+// allows lists the conditions under which a call is allowed, a rule for each.
 func (f Filter) allows(a Arch, name string) (rules [][]part) {
 	nr, _ := a.Number(name) // the caller has it from the table
 	verdict := func(args [6]uint64) bool {
@@ -157,11 +156,10 @@ func (f Filter) allows(a Arch, name string) (rules [][]part) {
 	return rules
 }
 
-// only is one request.
+// only returns a set of one request.
 func only(v uint64) requests { return requests{low, v} }
 
-// outside are classes that together are all values of an argument, in 32 bits,
-// but these.
+// outside returns classes that together contain all 32-bit values of an argument except these.
 func outside(index int, but ...requests) (parts []part) {
 	var walk func(mask, value uint64)
 	walk = func(mask, value uint64) {
@@ -171,7 +169,7 @@ func outside(index int, but ...requests) (parts []part) {
 				continue // they have nothing in common
 			}
 			if r.mask&^mask == 0 {
-				return // all of them are refused
+				return // all of them are denied
 			}
 			if bit == 0 {
 				bit = 1 << (bits.Len64(r.mask&^mask) - 1)

@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// Filter says what becomes of each system call. It is plain data, the same on
-// every machine; Program makes it into what the kernel runs.
+// Filter says how each system call is treated. It is plain data, the same on every machine; Program
+// compiles it for the kernel.
 type Filter struct {
 	Name    string // for messages: "default", or a profile's file name
 	Default Action // for calls that no rule matches
-	Rules   []Rule // in any order: the strictest that matches holds
+	Rules   []Rule // in any order: the strictest one that matches wins
 }
 
-// Rule gives one verdict on some calls. It matches where the call is one of
-// Calls and every one of Args holds.
+// Rule gives one verdict on some calls. It matches a call that is one of Calls if every condition
+// of Args holds.
 type Rule struct {
-	Calls []string // the kernel's names; those that the architecture lacks are passed over
+	Calls []string // the kernel's names; those that the architecture lacks are ignored
 	Args  []Arg    // none: whatever the arguments
 	Do    Action
 	Why   string // the reason, for people
@@ -28,16 +28,16 @@ type Arg struct {
 	Op    Op
 	Value uint64
 	Mask  uint64 // for MaskedEqual and AnyBits
-	// Wide compares all 64 bits. Without it only the low 32 count, which is
-	// right wherever the kernel takes an int: what a program puts into the
-	// high ones never reaches the call, and must not reach the verdict.
+	// Wide compares all 64 bits. Otherwise only the low 32 count, which is right wherever the
+	// kernel takes an int: the high bits that a program passes never reach the call, and must not
+	// influence the verdict.
 	Wide bool
 }
 
-// Op is how an argument is compared. All comparisons are unsigned.
+// Op says how an argument is compared. All comparisons are unsigned.
 type Op uint8
 
-// The comparisons.
+// These are the comparisons.
 const (
 	Equal Op = iota + 1
 	NotEqual
@@ -49,7 +49,7 @@ const (
 	AnyBits     // arg & Mask != 0
 )
 
-// ops names the comparisons as OCI profiles do where those have them.
+// ops has the names of the comparisons in OCI profiles, and others for those that profiles lack.
 var ops = [...]string{
 	Equal:        "SCMP_CMP_EQ",
 	NotEqual:     "SCMP_CMP_NE",
@@ -63,7 +63,7 @@ var ops = [...]string{
 
 func (o Op) valid() bool { return o >= Equal && o <= AnyBits }
 
-// holds tells whether the condition is true of these arguments.
+// holds reports whether the condition is true of these arguments.
 func (g Arg) holds(args [6]uint64) bool {
 	v := args[g.Index]
 	if !g.Wide {
@@ -90,7 +90,7 @@ func (g Arg) holds(args [6]uint64) bool {
 	return false
 }
 
-// check is nil for a condition that can be compiled.
+// check returns nil for a condition that can be compiled.
 func (g Arg) check() error {
 	masked := g.Op == MaskedEqual || g.Op == AnyBits
 	switch {
@@ -110,7 +110,7 @@ func (g Arg) check() error {
 	return nil
 }
 
-// matches tells whether the rule has a say about this call.
+// matches reports whether the rule matches this call.
 func (r Rule) matches(name string, args [6]uint64) bool {
 	if !slices.Contains(r.Calls, name) {
 		return false
@@ -118,9 +118,9 @@ func (r Rule) matches(name string, args [6]uint64) bool {
 	return !slices.ContainsFunc(r.Args, func(g Arg) bool { return !g.holds(args) })
 }
 
-// Verdict is what the filter says of a call, and why: the Why of the rule
-// that decided, or the reason why it was none. It walks the rules one by one;
-// Program's result gives the same verdicts, faster and without reasons.
+// Verdict returns the filter's verdict on a call, and the reason: the Why of the rule that decided,
+// or why no rule did. It walks the rules one by one; the result of Program gives the same verdicts,
+// faster and without reasons.
 func (f Filter) Verdict(c Call) (Action, string) {
 	a := archOf(c.Arch)
 	if !a.valid() {
@@ -143,10 +143,9 @@ func (f Filter) Verdict(c Call) (Action, string) {
 	return found.Do, found.Why
 }
 
-// unknown is the verdict on numbers that the tables do not have. ENOSYS is
-// what an older kernel says, and what makes libc fall back; it also keeps a
-// filter whose default is Allow from opening calls that did not exist when
-// its rules were written.
+// unknown returns the verdict on numbers that the tables do not have. ENOSYS is what an older
+// kernel answers, and makes libc fall back. It also keeps a filter whose default is Allow from
+// opening calls that did not exist when its rules were written.
 func (f Filter) unknown() Action {
 	if f.Default.Kind < Errno {
 		return f.Default
@@ -154,7 +153,7 @@ func (f Filter) unknown() Action {
 	return noSuchCall
 }
 
-// archOf is the architecture with that AUDIT_ARCH word, 0 where there is none.
+// archOf returns the architecture with that AUDIT_ARCH word, 0 for none.
 func archOf(audit uint32) Arch {
 	for a := AMD64; a <= ARM64; a++ {
 		if arches[a].audit == audit {

@@ -6,10 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Join makes one program of several: what each of them would let run goes on to
-// the next, and the first other verdict holds. The kernel would reach the same
-// from a chain of filters, but for the choice among several refusals. A call
-// that one of them would only log runs unlogged.
+// Join makes one program of several: a call that one of them would let run goes on to the next, and
+// the first other verdict wins. The kernel would decide the same with a chain of filters, except
+// for the choice among several denials. A call that one of them would only log runs unlogged.
 func Join(progs ...[]unix.SockFilter) ([]unix.SockFilter, error) {
 	var all []unix.SockFilter
 	for i, p := range progs {

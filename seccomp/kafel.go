@@ -5,15 +5,15 @@ import (
 	"strconv"
 )
 
-// AppendKafel appends the default filter as a policy of Kafel, the language that
-// nsjail takes on its command line. Calls are told by their numbers, since the names
-// that it knows are those of its release. The first rule that matches holds there,
-// and what no rule names is answered as a number that no kernel has.
+// AppendKafel appends the default filter as a policy of Kafel, the language that nsjail takes on
+// its command line. Calls are written as numbers, since Kafel knows only the names of its release.
+// The first rule that matches wins there, and a call that no rule names is answered like a number
+// that no kernel has.
 //
-// One thing it cannot say: a call through another architecture's entry ends the
-// thread, and not the process.
+// One thing it cannot express: a call through another architecture's entry ends the thread instead
+// of the process.
 func AppendKafel(dst []byte, o Options, a Arch) []byte {
-	o.Notify = NotifyNone // a policy has nobody to ask
+	o.Notify = NotifyNone // in a policy there is no supervisor to ask
 	f := Default(o)
 	spans, err := f.spans(a)
 	if err != nil {
@@ -45,8 +45,8 @@ func AppendKafel(dst []byte, o Options, a Arch) []byte {
 	return append(append(k.b, "DEFAULT "...), kafelAction(f.unknown())...)
 }
 
-// kafelAction is what an action is called. The default filter has no other once
-// nobody is notified.
+// kafelAction returns Kafel's name of an action. The default filter has no other actions if nothing
+// is notified.
 func kafelAction(do Action) string {
 	if do.Kind == Allow {
 		return "ALLOW"
@@ -54,7 +54,7 @@ func kafelAction(do Action) string {
 	return "ERRNO(" + strconv.Itoa(int(do.Errno)) + ")"
 }
 
-// kafelWriter writes blocks of rules with one action.
+// kafelWriter writes blocks of rules with one action each.
 type kafelWriter struct {
 	b    []byte
 	open bool
@@ -94,8 +94,8 @@ func (k *kafelWriter) rule(do Action, nr uint32, args []Arg) {
 // kafelNames are the names of a call's arguments.
 const kafelNames = "abcdef"
 
-// kafelTest is a condition. Values there have 64 bits: the mask leaves those that
-// reach the call.
+// kafelTest returns a condition. Values there have 64 bits: the mask keeps the bits that reach the
+// call.
 func kafelTest(g Arg) string {
 	hex := func(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }
 	mask, op, value := uint64(low), "==", g.Value

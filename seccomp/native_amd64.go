@@ -1,4 +1,4 @@
 package seccomp
 
-// Native is the architecture that this program was built for.
+// Native is the architecture for which this program was built.
 const Native = AMD64

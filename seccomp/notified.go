@@ -2,27 +2,26 @@ package seccomp
 
 import "golang.org/x/sys/unix"
 
-// Notify says which calls go to the supervisor, each level more than the one
-// before it.
+// Notify says which calls go to the supervisor. Each level has more calls than the one before it.
 type Notify uint8
 
-// The levels. From NotifyExec on, Options.Unix also notifies of connect and
-// bind, which reach sockets by their paths.
+// These are the levels. From NotifyExec on, Options.Unix also notifies of connect and bind, which
+// reach sockets by their paths.
 const (
 	NotifyNone    Notify = iota
 	NotifyExec           // execve, execveat
-	NotifyNames          // and the calls by which a name comes into being
-	NotifyRefused        // and those by which one goes, and what the filter refuses with EPERM
-	NotifyOpens          // and opens that can write, truncate
+	NotifyNames          // also calls that create a name
+	NotifyRefused        // also calls that remove a name, and calls that the filter would deny with EPERM
+	NotifyOpens          // also opens that can write, truncate
 )
 
-// String is the level's name in a plan.
+// String returns the level's name in a plan.
 func (n Notify) String() string {
 	return [...]string{"none", "exec", "names", "refused", "opens"}[n]
 }
 
-// refuse is how a call is refused with EPERM that a person may want to hear of.
-// The supervisor answers it so whatever the call, and never lets it go on.
+// refuse returns the action that denies a call with EPERM, if a user may want to know about the
+// denial. The supervisor answers such a call with EPERM and never lets it continue.
 func (o Options) refuse() Action {
 	if o.Notify >= NotifyRefused {
 		return Action{Kind: KindNotify}
@@ -30,10 +29,10 @@ func (o Options) refuse() Action {
 	return Fail(unix.EPERM)
 }
 
-// writing are the flags of open(2) by which a file can be changed or made.
+// writing are the flags of open(2) with which a file can be changed or created.
 const writing = unix.O_WRONLY | unix.O_RDWR | unix.O_CREAT | unix.O_TRUNC
 
-// notifications are the rules of Options.Notify.
+// notifications returns the rules of Options.Notify.
 func (o Options) notifications() []Rule {
 	notify := Action{Kind: KindNotify}
 	var rules []Rule
@@ -74,8 +73,8 @@ func (o Options) notifications() []Rule {
 	return rules
 }
 
-// Beside is the filter of what o refuses and a profile of the caller's may not: for a
-// chain in which that is loaded as well.
+// Beside returns the filter of the calls that o denies and a caller's profile may allow, for a
+// chain in which that profile is loaded as well.
 func Beside(o Options) Filter {
 	f := Filter{Name: "beside", Default: Action{Kind: Allow}, Rules: o.seal()}
 	if o.NoInet {
@@ -87,8 +86,7 @@ func Beside(o Options) Filter {
 	return f
 }
 
-// Notifications is the filter that only notifies, for a chain in which another
-// filter refuses.
+// Notifications returns a filter that only notifies, for a chain in which another filter denies.
 func Notifications(o Options) Filter {
 	return Filter{Name: "notifications", Default: Action{Kind: Allow}, Rules: append(o.notifications(), o.seal()...)}
 }

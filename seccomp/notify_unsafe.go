@@ -7,14 +7,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The flags of the program that has a listener. A signal that comes while a
-// call waits for its answer does not interrupt it unless it kills: the call
-// would be made again for ever by a Go program, which sends itself signals
-// (Linux 6.0).
+// ListenerFlags are the flags for loading a program that has a listener. While a call waits for its
+// answer only a fatal signal interrupts it. Otherwise a Go program, which sends itself signals,
+// would repeat the call for ever (Linux 6.0).
 const ListenerFlags = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 
-// Notification is one call that waits for an answer: the kernel's struct
-// seccomp_notif (seccomp_unotify(2)).
+// Notification is a call that waits for an answer: the kernel's struct seccomp_notif
+// (seccomp_unotify(2)).
 type Notification struct {
 	ID    uint64
 	TID   uint32 // the thread, in the receiver's pid namespace
@@ -25,7 +24,7 @@ type Notification struct {
 	args  [6]uint64
 }
 
-// Call is the call that the notification is about.
+// Call returns the call of the notification.
 func (n *Notification) Call() Call {
 	return Call{Arch: n.arch, Nr: uint32(n.nr), IP: n.ip, Args: n.args}
 }
@@ -47,7 +46,7 @@ type addFD struct {
 	newfdFlags uint32
 }
 
-// The requests of a listener: _IOWR('!', 0..4) of linux/seccomp.h.
+// These are the requests of a listener: _IOWR('!', 0..4) of linux/seccomp.h.
 const (
 	notifRecv     = 0xc0502100
 	notifSend     = 0xc0182101
@@ -56,20 +55,18 @@ const (
 	notifSetFlags = 0x40082104
 )
 
-// syncWakeUp is SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP: the caller and the listener
-// take turns on one processor, which saves four fifths of an answer's time.
+// syncWakeUp is SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP: the caller and the listener take turns on one
+// processor, which saves four fifths of the time of an answer.
 const syncWakeUp = 1
 
-// Sync asks for wake-ups on the same processor, where the kernel has them
-// (Linux 6.6).
+// Sync requests wake-ups on the same processor, if the kernel supports them (Linux 6.6).
 func Sync(fd int) {
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fd), notifSetFlags, syncWakeUp)
 }
 
-// Receive takes the next notification. ENOENT: the one that there was is gone,
-// its thread was killed.
+// Receive takes the next notification. ENOENT means that there was one, but its thread was killed.
 func Receive(fd int, n *Notification) unix.Errno {
-	*n = Notification{} // the kernel refuses what is not zero
+	*n = Notification{} // the kernel rejects memory that is not zero
 	for {
 		_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), notifRecv, uintptr(unsafe.Pointer(n)))
 		if e != unix.EINTR {
@@ -78,9 +75,8 @@ func Receive(fd int, n *Notification) unix.Errno {
 	}
 }
 
-// Next takes the next notification and waits for it. Where it took none, the thread
-// whose call it was is gone, or over says that no thread has the filter any more, which
-// ends a wait since Linux 6.11.
+// Next waits for the next notification and takes it. If taken is false, the thread of the call is
+// gone or, with over, no thread has the filter any more, which ends the wait since Linux 6.11.
 func Next(fd int, n *Notification) (taken, over bool) {
 	switch e := Receive(fd, n); e {
 	case 0:
@@ -93,14 +89,14 @@ func Next(fd int, n *Notification) (taken, over bool) {
 	return false, true
 }
 
-// Continue lets the call run as if nobody had asked. What the answer rested on
-// may have changed since it was read: see seccomp_unotify(2), "Caveats". ENOENT
-// means that the thread was killed first, and that the call did not run.
+// Continue lets the call run as if it had not been notified. The facts on which that decision rests
+// may have changed since they were read: see seccomp_unotify(2), "Caveats". ENOENT means that the
+// thread was killed first, and that the call did not run.
 func Continue(fd int, id uint64) unix.Errno {
 	return send(fd, &response{id: id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE})
 }
 
-// Fail answers the call with e.
+// Fail lets the call fail with e.
 func (n *Notification) Fail(fd int, e unix.Errno) unix.Errno {
 	return send(fd, &response{id: n.ID, errno: -int32(e)})
 }
@@ -119,8 +115,7 @@ func send(fd int, r *response) unix.Errno {
 	}
 }
 
-// RawAnswer answers call id with e, 0 for success, from a thread that the Go runtime
-// knows nothing of.
+// RawAnswer answers call id with e, 0 for success, from a thread that the Go runtime does not know.
 //
 //go:nosplit
 //go:norace
@@ -131,16 +126,15 @@ func RawAnswer(fd int, id uint64, e unix.Errno) {
 	}
 }
 
-// Valid tells whether the call still waits: its thread's number means the same
-// thread as when the notification came.
+// Valid reports whether the call still waits: then its thread's number means the same thread as
+// when the notification came.
 func Valid(fd int, id uint64) bool {
 	_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), notifValid, uintptr(unsafe.Pointer(&id)))
 	return e == 0
 }
 
-// Give answers the call with a new descriptor in the caller's table, a copy of
-// own, closed on exec where cloexec says so (Linux 5.14: the answer and the
-// descriptor are one step).
+// Give answers the call with a new descriptor in the caller's table, a copy of own that is closed
+// on exec if cloexec is true (Linux 5.14: the answer and the descriptor are one step).
 func (n *Notification) Give(fd, own int, cloexec bool) unix.Errno {
 	a := addFD{id: n.ID, flags: unix.SECCOMP_ADDFD_FLAG_SEND, srcfd: uint32(own)}
 	if cloexec {

@@ -10,35 +10,31 @@ import (
 	"sbx/internal/doc"
 )
 
-// Conditions are the facts by which a profile's includes and excludes are
-// resolved.
+// Conditions are the facts by which a profile's includes and excludes are resolved.
 type Conditions struct {
-	Caps   []string // the capabilities in force, as "CAP_CHOWN"
+	Caps   []string // the capabilities in force, as in "CAP_CHOWN"
 	Arch   Arch
-	Kernel [2]int // the running kernel's version and patch level, as {6, 18}
+	Kernel [2]int // the running kernel's version and patch level, as in {6, 18}
 }
 
 // Profile reads a seccomp profile in the OCI runtime's or in Docker's format
-// (https://github.com/opencontainers/runtime-spec, config-linux.md). Docker's
-// conditions are resolved for h. An error is a *doc.Error: what is no JSON,
-// an unknown or doubled field, a value of the wrong type, an action or an
-// operator that does not exist, a refusal about a call that does not exist,
-// and what sbx does not do: NOTIFY and TRACE, of which it is the supervisor
-// itself.
+// (https://github.com/opencontainers/runtime-spec, config-linux.md). Docker's conditions are
+// resolved for h. An error is a *doc.Error: for invalid JSON, an unknown or repeated field, a value
+// of the wrong type, an action or an operator that does not exist, a denial of a call that does not
+// exist, and for NOTIFY and TRACE, which sbx does not support because it is the supervisor itself.
 //
-// What the format leaves open is read as follows:
+// Where the format is ambiguous, Profile reads it as follows:
 //
-//   - Arguments are compared in all 64 bits, as libseccomp does. The side
-//     doors, which WithSideDoors adds, are not.
-//   - Several rules about one call: the strictest that matches holds. In
-//     libseccomp a rule without arguments hides all others about its call.
-//   - A rule with two conditions on one argument is taken as a rule for each
-//     condition, as runc does.
-//   - A name that no Linux has is an error in a rule that refuses. A rule that
-//     allows may name calls that are newer than the tables here; they stay
-//     refused, with ENOSYS.
-//   - Architectures other than h.Arch are checked for their spelling and
-//     otherwise passed over: their entries stay shut.
+//   - Arguments are compared in all 64 bits, as libseccomp does. The side doors, which
+//     WithSideDoors adds, are not.
+//   - Of several rules about one call, the strictest that matches wins. In libseccomp a
+//     rule without arguments hides all others about its call.
+//   - A rule with two conditions on one argument becomes a rule for each condition, as
+//     in runc.
+//   - A name that no Linux has is an error in a rule that denies. A rule that allows may
+//     name calls that are newer than the tables here; they stay denied, with ENOSYS.
+//   - The spelling of architectures other than h.Arch is checked; otherwise they are
+//     ignored, and their entries stay closed.
 func Profile(name string, text []byte, h Conditions) (Filter, error) {
 	if !h.Arch.valid() {
 		return Filter{}, &doc.Error{Name: name, Why: "no filter can be made for this architecture"}
@@ -56,8 +52,7 @@ func Profile(name string, text []byte, h Conditions) (Filter, error) {
 	return f, nil
 }
 
-// action reads an action and its errno. fallback is the errno of ERRNO where
-// the profile gives none.
+// action reads an action and its errno. fallback is the errno of ERRNO if the profile gives none.
 func action(name string, errno *uint64, fallback uint16) (Action, error) {
 	a := Action{}
 	switch name {
@@ -92,7 +87,7 @@ func action(name string, errno *uint64, fallback uint16) (Action, error) {
 	return a, nil
 }
 
-// opNamed is the comparison that a profile means by that name.
+// opNamed returns the comparison that has this name in a profile.
 func opNamed(name string) (Op, bool) {
 	for o := Equal; o <= MaskedEqual; o++ {
 		if ops[o] == name {
@@ -112,12 +107,12 @@ var architectures = [...]string{
 	"SCMP_ARCH_S390X", "SCMP_ARCH_SH", "SCMP_ARCH_SHEB",
 }
 
-// flags that a profile may ask for: those that sbx's way of loading has or
-// makes needless. The filter is there before the command's first thread is,
-// and what SPEC_ALLOW would switch off stays on, which is stricter.
+// flags are the flags that a profile may request: sbx's way of loading implies them or makes them
+// unnecessary. The filter is loaded before the command has a thread, and the protection that
+// SPEC_ALLOW would switch off stays on, which is stricter.
 var flags = [...]string{"", "SECCOMP_FILTER_FLAG_TSYNC", "SECCOMP_FILTER_FLAG_SPEC_ALLOW"}
 
-// applies tells whether a rule with these conditions is in force.
+// applies reports whether a rule with these conditions is in force.
 func (h Conditions) applies(includes, excludes *conditions) bool {
 	if x := excludes; x != nil {
 		if slices.Contains(x.arches, h.Arch.String()) || x.kernel != nil && h.atLeast(*x.kernel) {
@@ -138,10 +133,10 @@ func (h Conditions) applies(includes, excludes *conditions) bool {
 	return true
 }
 
-// atLeast tells whether the running kernel is v or newer.
+// atLeast reports whether the running kernel is v or newer.
 func (h Conditions) atLeast(v [2]int) bool {
 	return h.Kernel[0] > v[0] || h.Kernel[0] == v[0] && h.Kernel[1] >= v[1]
 }
 
-// eperm is the errno where a profile gives none.
+// eperm is the errno if a profile gives none.
 const eperm = uint16(unix.EPERM)

@@ -14,7 +14,7 @@ type conditions struct {
 	kernel       *[2]int
 }
 
-// syscall reads one entry of syscalls and, where it applies, adds its rules.
+// syscall reads an entry of syscalls and adds its rules, if it applies.
 func (d *document) syscall(path string, entry *doc.Node) {
 	var r Rule
 	act := &doc.Node{Pos: entry.Pos}
@@ -73,8 +73,8 @@ func (d *document) syscall(path string, entry *doc.Node) {
 	}
 }
 
-// add keeps a rule, without the names that are not known: one rule for each
-// condition where two are about the same argument.
+// add adds a rule, without names that are not known. If two conditions are about the same argument,
+// it adds a rule for each condition.
 func (d *document) add(r Rule) {
 	r.Calls = slices.DeleteFunc(r.Calls, func(name string) bool { return !known(name) })
 	var seen [6]bool
@@ -94,8 +94,8 @@ func (d *document) add(r Rule) {
 	}
 }
 
-// arg reads a condition. Of a masked comparison value is the mask, and
-// valueTwo what is left must be.
+// arg reads a condition. In a masked comparison value is the mask, and valueTwo the value of the
+// masked bits.
 func (d *document) arg(path string, entry *doc.Node) Arg {
 	g := Arg{Wide: true}
 	var v, two uint64

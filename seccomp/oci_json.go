@@ -7,7 +7,7 @@ import (
 	"sbx/internal/doc"
 )
 
-// document turns a profile's values into rules. The first error stays.
+// document makes rules from a profile's values. It keeps the first error.
 type document struct {
 	name  string
 	h     Conditions
@@ -23,8 +23,7 @@ func (d *document) failAt(at doc.Pos, path, why string) {
 	}
 }
 
-// is tells whether v is of that kind. null is no value: not there. Any other
-// kind is an error.
+// is reports whether v is of that kind. null counts as absent. Any other kind is an error.
 func (d *document) is(v *doc.Node, kind doc.Kind, path string) bool {
 	if v.Kind != kind && v.Kind != doc.Null {
 		d.fail(v, path, "want "+kind.String())
@@ -32,15 +31,14 @@ func (d *document) is(v *doc.Node, kind doc.Kind, path string) bool {
 	return v.Kind == kind
 }
 
-// object hands each member of v to do, with its path. A member for which do
-// answers false is unknown.
+// object calls do for each member of v, with its path. If do returns false, the member is unknown.
 func (d *document) object(v *doc.Node, path string, do func(name, path string, v *doc.Node) bool) {
 	if !d.is(v, doc.Object, path) {
 		return
 	}
 	for i := range v.Members {
 		m := &v.Members[i]
-		if path == "" && m.Key == "$schema" { // which editors read
+		if path == "" && m.Key == "$schema" { // for editors
 			continue
 		}
 		if !do(m.Key, doc.Join(path, m.Key), m.Value) {
@@ -49,7 +47,7 @@ func (d *document) object(v *doc.Node, path string, do func(name, path string, v
 	}
 }
 
-// list hands each value of v to do, with its path.
+// list calls do for each value of v, with its path.
 func (d *document) list(v *doc.Node, path string, do func(path string, v *doc.Node)) {
 	if !d.is(v, doc.List, path) {
 		return
@@ -75,7 +73,7 @@ func (d *document) texts(v *doc.Node, path string) []string {
 	return all
 }
 
-// number is a whole number from 0 to 2^64-1; nil where there is none.
+// number returns a whole number from 0 to 2^64-1; nil if there is none.
 func (d *document) number(v *doc.Node, path string) *uint64 {
 	if !d.is(v, doc.Number, path) {
 		return nil
@@ -137,7 +135,7 @@ func (d *document) profile(v *doc.Node) Action {
 	if err != nil {
 		d.fail(def, "defaultAction", err.Error())
 	}
-	if errno != nil && a.Kind == Errno { // Docker's profiles may leave it there beside another action
+	if errno != nil && a.Kind == Errno { // Docker's profiles may have an errno with another action
 		if a, err = action("SCMP_ACT_ERRNO", errno, eperm); err != nil {
 			d.fail(def, "defaultErrnoRet", err.Error())
 		}

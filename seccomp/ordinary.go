@@ -2,8 +2,8 @@ package seccomp
 
 import "golang.org/x/sys/unix"
 
-// allowed are the calls that ordinary programs make. A test holds that each call of the
-// tables is named here, by refused or by the side doors.
+// allowed returns the calls that ordinary programs make. A test checks that each call of the tables
+// is named here, by refused, or by the side doors.
 func allowed() []Rule {
 	allow := Action{Kind: Allow}
 	return []Rule{
@@ -95,7 +95,7 @@ func allowed() []Rule {
 	}
 }
 
-// refused are the calls that they do without, and that are no side door: a
+// refused returns the calls that ordinary programs do not need and that are not side doors: a
 // profile may allow them.
 func refused() []Rule {
 	eperm := Fail(unix.EPERM)

@@ -2,21 +2,21 @@ package seccomp
 
 import "golang.org/x/sys/unix"
 
-// Seal says what becomes of memfd_create(2) where only named files may be
-// executed: a file that lies in memory has no name, and Landlock lets it be.
+// Seal says how memfd_create(2) is treated if only named files may be executed: a file in memory
+// has no name, and Landlock does not restrict it.
 type Seal uint8
 
-// The seals.
+// These are the seals.
 const (
 	SealNone   Seal = iota
-	SealAsk         // without MFD_NOEXEC_SEAL the supervisor makes it, with the seal (Linux 6.3)
-	SealRefuse      // without MFD_NOEXEC_SEAL it is EPERM
+	SealAsk         // a call without MFD_NOEXEC_SEAL goes to the supervisor, which makes the file with the seal (Linux 6.3)
+	SealRefuse      // a call without MFD_NOEXEC_SEAL fails with EPERM
 )
 
-// String is the seal's name in a plan.
+// String returns the seal's name in a plan.
 func (s Seal) String() string { return [...]string{"none", "ask", "refuse"}[s] }
 
-// seal is the rule of Options.Seal.
+// seal returns the rule of Options.Seal.
 func (o Options) seal() []Rule {
 	r := Rule{Calls: []string{"memfd_create"}, Args: []Arg{{Index: 1, Op: MaskedEqual, Mask: unix.MFD_NOEXEC_SEAL}},
 		Why: "a file in memory could be executed, whatever commands.allow says"}

@@ -6,19 +6,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Traced is the program of a sandbox whose tracer counts programs: execve,
-// execveat and ptrace stop for the tracer (Trace), clone with CLONE_UNTRACED is
-// EPERM and clone3 ENOSYS, all else is allowed; by whichever entry. It is a
-// filter of its own, loaded beside the sandbox's: of a chain the strictest
-// verdict holds, so it opens nothing. It is nil for an architecture that is not
-// known.
+// Traced returns the program of a sandbox whose tracer counts programs. By any entry, execve,
+// execveat and ptrace stop for the tracer (Trace), clone with CLONE_UNTRACED fails with EPERM and
+// clone3 with ENOSYS, and all else is allowed. It is a filter of its own, loaded in addition to the
+// sandbox's: of a chain the strictest verdict wins, so it opens nothing. It returns nil for an
+// unknown architecture.
 //
-// Nobody inside may be without the tracer. Whoever is not traced gets ENOSYS
-// from a call that stops (seccomp(2), SECCOMP_RET_TRACE), but could have that
-// changed: by a tracer of its own, or by a filter of its own with a listener,
-// which goes before a tracer. So no child is made untraced: the flag is refused,
-// and clone3 with it, whose flags lie in memory where no filter sees them (libc
-// falls back to clone); and ptrace is the tracer's to answer.
+// No process inside may run without the tracer. In a process that is not traced, a call that would
+// stop fails with ENOSYS (seccomp(2), SECCOMP_RET_TRACE). But the process could change that, by a
+// tracer of its own, or by a filter of its own with a listener, which is asked before a tracer. So
+// the filter prevents untraced children: it denies the flag, and clone3, whose flags lie in memory
+// where no filter sees them (libc falls back to clone). Calls of ptrace are answered by the tracer.
 func Traced(a Arch) []unix.SockFilter {
 	return byEntry(a, func(p *assembler, e entry, allow label) []verdict {
 		trace := p.ret(Action{Kind: Trace})
@@ -27,7 +25,7 @@ func Traced(a Arch) []unix.SockFilter {
 	})
 }
 
-// Ptrace tells whether a call is ptrace, by whichever entry.
+// Ptrace reports whether a call is ptrace, by any entry.
 func Ptrace(a Arch, c Call) bool {
 	for _, e := range a.entries() {
 		if e.audit == c.Arch && slices.Contains(e.ptrace, c.Nr) {

@@ -8,9 +8,9 @@ import (
 	"sbx/seccomp"
 )
 
-// programs writes one file an architecture: for each of seccomp.Variants in
-// order, the number of its instructions as four bytes, then the instructions
-// as the kernel's struct sock_filter, eight bytes each; all little endian.
+// programs writes a file for each architecture: for each of seccomp.Variants in order, the number
+// of its instructions as four bytes, then the instructions as the kernel's struct sock_filter,
+// eight bytes each; everything is little-endian.
 func programs(dir string) error {
 	for _, a := range []seccomp.Arch{seccomp.AMD64, seccomp.ARM64} {
 		var blob []byte

@@ -1,7 +1,6 @@
-// Command gen writes what package seccomp has generated: "gen tables" the
-// tables of system calls, from the numbers that golang.org/x/sys/unix takes
-// from the kernel's headers, and "gen bpf" the default filter's programs. It
-// is run by go generate, in the directory of the package.
+// Command gen writes the generated files of package seccomp: "gen tables" the tables of system
+// calls, from the numbers that golang.org/x/sys/unix takes from the kernel's headers, and "gen bpf"
+// the default filter's programs. go generate runs it in the directory of the package.
 package main
 
 import (

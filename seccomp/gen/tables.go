@@ -14,14 +14,14 @@ import (
 	"strings"
 )
 
-// armPrivate are the calls of 32-bit arm that have no number of their own in
-// the headers' main table, and so are not in golang.org/x/sys/unix.
+// armPrivate are the calls of 32-bit arm that have no number in the headers' main table, and so are
+// not in golang.org/x/sys/unix.
 var armPrivate = []string{"breakpoint", "cacheflush", "set_tls", "arm_sync_file_range"}
 
 var constant = regexp.MustCompile(`(?m)^\tSYS_(\w+)\s*= (\d+)`)
 
-// tables writes the call tables of the architectures that have filters, and
-// the names of all calls that only other architectures have.
+// tables writes the call tables of the architectures that have filters, and the names of all calls
+// that only other architectures have.
 func tables(file string) error {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}} {{.Version}}", "golang.org/x/sys").Output()
 	if err != nil {
@@ -86,7 +86,7 @@ func read(file string) (map[string]int, error) {
 	for _, m := range constant.FindAllSubmatch(src, -1) {
 		name := strings.ToLower(string(m[1]))
 		if name == "arch_specific_syscall" || name == "syscall_mask" || strings.HasPrefix(name, "syscall_") {
-			continue // marks a range, is no call
+			continue // marks a range and is not a call
 		}
 		nr, err := strconv.Atoi(string(m[2]))
 		if err != nil {
@@ -97,8 +97,7 @@ func read(file string) (map[string]int, error) {
 	return calls, nil
 }
 
-// table writes one architecture's calls by number, and the numbers in the
-// order of the names.
+// table writes the calls of an architecture by number, and the numbers sorted by name.
 func table(b *bytes.Buffer, arch string, calls map[string]int) {
 	names := slices.Sorted(maps.Keys(calls))
 	byNumber := slices.Clone(names)
@@ -114,7 +113,7 @@ func table(b *bytes.Buffer, arch string, calls map[string]int) {
 	fmt.Fprintf(b, "}\n")
 }
 
-// ending is what stands behind the i-th of n values, of which each row has some.
+// ending returns the text after the i-th of n values, with row values on a line.
 func ending(i, row, n int) string {
 	if i+1 == n || i%row == row-1 {
 		return "\n"
