@@ -10,12 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// answered makes a call n times that the supervisor of a sandbox is asked about,
-// and prints the nanoseconds of one: an exec of what is not there, an open for
-// writing of a file of the current directory's, the making of a directory that is there, or
-// the removal of a directory as if it were a file, which fails without any work. The
-// runtime is told of none of them: it takes a processor from who waits for long, and
-// that would be measured as well.
+// answered makes a system call n times that the supervisor of a sandbox answers, and prints the
+// nanoseconds of one. The call is an exec of a missing file, an open for writing of a file in the
+// current directory, a mkdir of an existing directory, or an unlink of a directory, which fails
+// without any work. It bypasses the Go runtime: the runtime takes the processor away from a thread
+// in a long system call, which would be measured as well.
 func answered(args []string) {
 	n := 0
 	if len(args) == 2 {

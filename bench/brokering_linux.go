@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// brokered is sbx with a Broker document, which lies beside the spec: one with a rule, and
-// one with a thousand.
+// brokered is sbx with a Broker document next to the spec: one document has a single rule, the
+// other a thousand.
 func brokered(name, file string) contestant {
 	return contestant{name, func(b *bencher, p place, argv []string) []string {
 		return append([]string{b.sbx, "exec", "--spec", p.spec, "--broker", filepath.Join(filepath.Dir(p.spec), file), "--"}, argv...)
@@ -39,8 +39,8 @@ func writeBrokers(b *bencher) error {
 	return os.WriteFile(filepath.Join(dir, "rules.yaml"), []byte(text.String()), 0o644)
 }
 
-// brokering is the job that tells what a broker costs a start; none where sbx has none
-// beside it.
+// brokering returns the job that measures what a broker adds to a start; none if sbx has no broker
+// next to it.
 func brokering(b *bencher) []job {
 	if !exists(filepath.Join(filepath.Dir(b.sbx), broker)) {
 		return nil
@@ -49,7 +49,7 @@ func brokering(b *bencher) []job {
 		rounds: 60, quick: 10, of: []contestant{sbx, oneRule, manyRules}, base: "sbx", on: oneRule.name, minus: true, gate: 6, before: func() error { return writeBrokers(b) }}}
 }
 
-// brokerMemory is what a broker of a thousand rules holds while the command sleeps.
+// brokerMemory measures the memory of a broker with a thousand rules while the command sleeps.
 func brokerMemory(b *bencher) (r result, err error) {
 	r = result{Name: "broker-memory", What: "resident in the broker of 1,000 rules while the command sleeps", Unit: "MiB", Rounds: 3,
 		Of: map[string]stats{}, On: manyRules.name, Gate: 25}

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// building is the jobs that people do all day. Counting alone and all that is
-// watched have a bound each.
+// building returns the jobs that people do all day. There are two bounds for each: one for counting
+// alone, one for everything that sbx watches.
 func (b *bencher) building() []job {
 	of := []contestant{none, uncounted, unwatched, sbx}
 	all := []struct {
@@ -42,9 +42,9 @@ func missing(programs []string) bool {
 	return false
 }
 
-// goBuild compiles every package of the module anew, each of which has a file
-// that was never seen before. The standard library's are in the cache: to compile
-// them takes ten times as long, and is the same work.
+// goBuild compiles every package of the module from scratch, each with a file that was never
+// compiled before. The standard library comes from the cache: to compile it takes ten times as long
+// and is the same kind of work.
 const goBuild = `export GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local GOTELEMETRY=off CGO_ENABLED=0 GOCACHE=$PWD/.gocache GOPATH=$PWD/.gopath
 cd gomod && n=$(date +%s%N) && for p in p*; do echo "package $p; const round = $n" >$p/round.go; done && go build -o ../built .`
 
@@ -111,7 +111,7 @@ func (b *bencher) packages() error {
 	return put(filepath.Join(top, "package.json"), `{"name": "bench", "version": "1.0.0", "dependencies": {`+deps+`}}`)
 }
 
-// script is a file of some six kilobytes, as those of packages are.
+// script returns a file of about six kilobytes, like those in packages.
 func script(n int) string {
 	var text strings.Builder
 	for k := range 100 {

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// containers is the job that tells what sbx-oci takes of the create and start of a
-// container beside runc's own. All that they keep is on a tmpfs.
+// containers returns the job that measures what sbx-oci adds to runc's create and start of a
+// container. Both keep their files on a tmpfs.
 func (b *bencher) containers() []job {
 	runc, err := exec.LookPath("runc")
 	oci := filepath.Join(filepath.Dir(b.sbx), "sbx-oci")
@@ -36,7 +36,7 @@ func (b *bencher) containers() []job {
 		before: func() error { return b.bundle(dir, runc) }, pause: 20 * time.Millisecond}}
 }
 
-// bundle makes a container's, and a policy.
+// bundle makes a container's bundle, and a policy.
 func (b *bencher) bundle(dir, runc string) error {
 	root := dir + "/bundle/rootfs"
 	for _, d := range []string{"/proc", "/dev", "/sys", "/tmp", "/run", "/etc", "/root/.ssh", "/work"} {
@@ -77,7 +77,7 @@ func (b *bencher) bundle(dir, runc string) error {
 	return nil
 }
 
-// contain makes, starts and removes a container, and prints how long the first two took.
+// contain makes, starts and removes a container, and prints how long the first two steps took.
 func contain(bundle string, line []string) error {
 	id := "bench" + strconv.Itoa(os.Getpid())
 	pidFile := bundle + "/pid"

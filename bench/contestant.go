@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A contestant puts a command under its sandbox.
+// A contestant runs a command in its sandbox.
 type contestant struct {
 	name string
 	wrap func(b *bencher, p place, argv []string) []string
@@ -27,7 +27,8 @@ var (
 		return append([]string{b.sbx, "exec", "--spec", p.spec, "--"}, argv...)
 	}}
 
-	// What answering notifications costs, least first: sbx itself does all.
+	// These are sbx alone with less and less to answer, the least first; their differences show
+	// what answering notifications costs.
 	uncounted = less("sbx uncounted", "--counter", "none", "--violations", "off")
 	unwatched = less("sbx --violations off", "--violations", "off")
 	names     = less("sbx --violations names", "--violations", "names")
@@ -38,15 +39,15 @@ var (
 	}}
 )
 
-// less is sbx with flags by which it watches less, or otherwise.
+// less is sbx with flags by which it watches less, or differently.
 func less(name string, flags ...string) contestant {
 	return contestant{name, func(b *bencher, p place, argv []string) []string {
 		return append(append(append([]string{b.sbx, "exec", "-q"}, flags...), "--spec", p.spec, "--"), argv...)
 	}}
 }
 
-// start begins argv as the caller of p would, with no terminal and no output
-// but what out takes.
+// start starts argv as the caller of p would, without a terminal. out takes its output; nil
+// discards it.
 func (b *bencher) start(p place, argv []string, out *os.File) (*os.Process, error) {
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
@@ -67,7 +68,7 @@ func (b *bencher) start(p place, argv []string, out *os.File) (*os.Process, erro
 	return os.StartProcess(path, argv, attr)
 }
 
-// once is the time from before the start of n commands to the end of them all.
+// once measures the time from before the start of n commands to the end of all.
 func (b *bencher) once(p place, argv []string, n int) (time.Duration, error) {
 	time.Sleep(b.settle)
 	procs := make([]*os.Process, 0, n)
@@ -93,7 +94,7 @@ func (b *bencher) once(p place, argv []string, n int) (time.Duration, error) {
 	return time.Since(begin), failed
 }
 
-// told runs argv and returns the number that it prints, in nanoseconds.
+// told runs argv and returns the number of nanoseconds that it prints.
 func (b *bencher) told(p place, argv []string) (time.Duration, error) {
 	time.Sleep(b.settle)
 	r, w, err := os.Pipe()
@@ -120,7 +121,7 @@ func (b *bencher) told(p place, argv []string) (time.Duration, error) {
 	return time.Duration(ns), nil
 }
 
-// explain runs argv once more and shows what it says on stderr.
+// explain runs argv again and returns what it writes to stderr.
 func (b *bencher) explain(p place, argv []string) string {
 	cmd := b.command(p, argv)
 	if p.uid >= 0 {
@@ -130,7 +131,7 @@ func (b *bencher) explain(p place, argv []string) string {
 	return fmt.Sprintf("%s(%v)", out, err)
 }
 
-// command is argv as the caller of p would start it.
+// command returns argv as the caller of p would start it.
 func (b *bencher) command(p place, argv []string) *exec.Cmd {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = p.workspace, p.env

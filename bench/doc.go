@@ -1,8 +1,7 @@
-// Command bench measures what sbx costs: the start of a sandbox, the memory
-// that stays, work inside. Contestants take turns, each sample follows a pause
-// in which the kernel tears down the last one's namespaces, and what is said
-// is a ratio of one run: absolute figures of a shared machine mean little.
-// bench/README.md tells how to read the table.
+// Command bench measures what sbx costs: the start of a sandbox, the memory that it holds, work
+// inside. Contestants take turns. Before each sample there is a pause in which the kernel tears
+// down the namespaces of the last one. The results are ratios within one run, since absolute
+// figures of a shared machine mean little. bench/README.md explains how to read the table.
 //
 //	go run ./bench -sbx bin/sbx
 //	go run ./bench -sbx bin/sbx -quick -only start

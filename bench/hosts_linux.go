@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hostShape is how much of what grows with a machine a host has.
+// hostShape says how much a host has of the things that grow with a machine.
 type hostShape struct{ homes, mounts, sockets int }
 
 // keptInHome are fifty places of secrets.
@@ -26,9 +26,9 @@ const keptInHome = ".ssh/id .netrc .aws/x .config/gh/x .npmrc .pypirc .git-crede
 	".config/hub .config/sops/age/keys.txt .ICEauthority .Xauthority .local/share/fish/fish_history .irb_history .rediscli_history .boto .s3cfg " +
 	".config/op/x .thunderbird/x .electrum/x .config/chromium/x .config/containers/auth.json"
 
-// hosts are the jobs of machines that have much of something, beside one that has
-// little. Each is a mount and a network namespace of its own, which takes root, with
-// homes in /home, mounts in /mnt and sockets in /run.
+// hosts returns the jobs that compare machines with much of something with one that has little.
+// Each machine is a mount namespace and a network namespace of its own, for which the benchmark
+// needs root, with homes in /home, mounts in /mnt and sockets in /run.
 func (b *bencher) hosts() []job {
 	if !b.root || !exists("/home") || !exists("/mnt") {
 		return nil
@@ -43,7 +43,7 @@ func (b *bencher) hosts() []job {
 		{"host-sockets", "start beside 10,000 sockets", hostShape{sockets: 10000}},
 		{"host-big", "start on a host with all three", hostShape{100, 1000, 10000}},
 	} {
-		on := map[string]string{} // a contestant's process that holds its host
+		on := map[string]string{} // for each contestant the process that holds its host
 		at := func(name string) contestant {
 			return contestant{name, func(b *bencher, p place, argv []string) []string {
 				return append([]string{filepath.Join(p.workspace, helper), "on", on[name]}, sbx.wrap(b, p, argv)...)
@@ -60,8 +60,8 @@ func (b *bencher) hosts() []job {
 	return list
 }
 
-// hold starts a process that makes a host of that shape and ends with this one; its
-// number is given once the host is there.
+// hold starts a process that makes a host of that shape and ends with this one. It returns the
+// process's number after the host is complete.
 func (b *bencher) hold(s hostShape) (pid string, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -70,7 +70,7 @@ func (b *bencher) hold(s hostShape) (pid string, err error) {
 	cmd := exec.Command(self, "host", b.dir, strconv.Itoa(s.homes), strconv.Itoa(s.mounts), strconv.Itoa(s.sockets))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS | unix.CLONE_NEWNET}
 	cmd.Stderr = os.Stderr
-	if _, err := cmd.StdinPipe(); err != nil { // its end is the host's
+	if _, err := cmd.StdinPipe(); err != nil { // the host ends when this pipe closes
 		return "", err
 	}
 	out, err := cmd.StdoutPipe()
@@ -135,7 +135,7 @@ func host(args []string) error {
 	return err
 }
 
-// makeHomes makes homes with secrets and a password file that names them.
+// makeHomes makes homes with secrets, and a password file that lists them.
 func (s hostShape) makeHomes() error {
 	text, err := os.ReadFile("/etc/passwd")
 	if err != nil {
@@ -159,8 +159,8 @@ func (s hostShape) makeHomes() error {
 	return unix.Mount("/run/passwd", "/etc/passwd", "", unix.MS_BIND, "")
 }
 
-// startOn runs a command in another process's mount and network namespace, and prints
-// the nanoseconds that it took.
+// startOn runs a command in the mount and network namespace of another process, and prints how many
+// nanoseconds it took.
 func startOn(pid string, argv []string) error {
 	runtime.LockOSThread()
 	if err := unix.Unshare(unix.CLONE_FS); err != nil {

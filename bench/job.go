@@ -2,15 +2,15 @@ package main
 
 import "time"
 
-// A job is what every contestant does, and the bound of the ratio of the last
-// one named to base.
+// A job is the work that every contestant does, and the bound for the ratio of the last contestant
+// to base.
 type job struct {
 	name   string
 	what   string
 	place  place
 	argv   []string
-	many   int  // at once
-	told   bool // the command prints its own figure
+	many   int  // how many run at once
+	told   bool // the command measures itself and prints the figure
 	rounds int
 	quick  int
 	of     []contestant
@@ -18,19 +18,19 @@ type job struct {
 	on     string // the contestant that is judged
 	gate   float64
 	aim    float64
-	minus  bool    // what is judged is the difference to base, not the ratio
-	also   []bound // of further contestants
-	share  bool    // what answering takes of its processor time is told as well
+	minus  bool    // the difference to base is judged, not the ratio
+	also   []bound // for additional contestants
+	share  bool    // also measure the share of processor time that answering takes
 	before func() error
-	fresh  []string      // what is removed from the workspace before each sample, untimed
-	pause  time.Duration // before each sample, beside the bencher's own
+	fresh  []string      // removed from the workspace before each sample, not timed
+	pause  time.Duration // before each sample, in addition to the usual pause
 }
 
-// bound is the bound of a further contestant's ratio to base.
+// bound is the bound for another contestant's ratio to base.
 type bound struct {
 	on        string
 	gate, aim float64
 }
 
-// sh is the command line that runs a shell script.
+// sh returns the command line that runs a shell script.
 func sh(script string) []string { return []string{"/bin/sh", "-c", script} }

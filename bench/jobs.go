@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// jobs is the list, in the order they are run.
+// jobs returns all jobs, in the order in which they run.
 func (b *bencher) jobs() ([]job, error) {
 	all := []contestant{none, bwrap, sbx}
 	list := []job{

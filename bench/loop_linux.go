@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// loop opens, reads and closes a file n times and prints the nanoseconds of
-// one turn. It calls the kernel itself: package os would add work of its own.
+// loop opens, reads and closes a file n times and prints the nanoseconds of one turn. It makes the
+// system calls itself, since package os would add work of its own.
 func loop(args []string) {
 	n, err := strconv.Atoi(args[0])
 	if err != nil || len(args) != 2 {
@@ -34,8 +34,8 @@ func loop(args []string) {
 	fmt.Println(time.Since(begin).Nanoseconds() / int64(n))
 }
 
-// refused opens for writing, n times, what may only be read inside, and prints
-// the nanoseconds of one try.
+// refused tries n times to open a file for writing that is read-only inside, and prints the
+// nanoseconds of one try.
 func refused(n string) {
 	times, err := strconv.Atoi(n)
 	if err != nil {
@@ -45,7 +45,7 @@ func refused(n string) {
 	begin := time.Now()
 	for range times {
 		if fd, err := syscall.Open("/etc/passwd", syscall.O_RDWR, 0); err == nil {
-			_ = syscall.Close(fd) // outside of a sandbox, as root
+			_ = syscall.Close(fd) // succeeds outside of a sandbox, as root
 		}
 	}
 	fmt.Println(time.Since(begin).Nanoseconds() / int64(times))

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// helpers are the subcommands by which jobs start this program as a process of theirs; each
+// helpers are the subcommands with which jobs start this program as a process of their own. Each
 // takes at least one argument.
 var helpers = map[string]func(args []string) error{
 	"refused":  func(args []string) error { refused(args[0]); return nil },
@@ -50,7 +50,7 @@ func main() {
 	exitOn("bench", err)
 }
 
-// exitOn ends the program if there is an error, which it prints.
+// exitOn prints the error and ends the program, if there is one.
 func exitOn(name string, err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, name+":", err)
@@ -68,7 +68,7 @@ func bench(o options, where bool) error {
 		return b.where(os.Stdout)
 	}
 	var results []result
-	var failed []error // one job that cannot be done hides no other
+	var failed []error // a job that fails must not hide the others
 	jobs, err := b.jobs()
 	if err != nil {
 		return err

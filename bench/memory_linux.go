@@ -18,8 +18,8 @@ const kcmpVM = 1
 // kcmpCall is the number of kcmp(2), which package syscall lacks.
 var kcmpCall = map[string]uintptr{"amd64": 312, "arm64": 272}[runtime.GOARCH]
 
-// memory is what a sandbox's own processes hold while the command sleeps. Two
-// tasks with one memory count once: smaps of each would show all of it.
+// memory measures what a sandbox's own processes hold while the command sleeps. Two processes that
+// share their memory count once, because the smaps of each shows all of it.
 func (b *bencher) memory() ([]result, error) {
 	bounds := []struct {
 		what      string
@@ -107,7 +107,7 @@ func waitFor(pid int, command string) error {
 	return fmt.Errorf("%s never started", command)
 }
 
-// tree is pid and everything beneath it.
+// tree returns pid and all of its descendants.
 func tree(pid int) []int {
 	list := []int{pid}
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))

@@ -12,26 +12,26 @@ import (
 	"time"
 )
 
-// What the allow-list network costs: a server on the host's loopback, to which the
-// helper talks by itself, through sbx's relay, and through a CONNECT proxy from bwrap's
-// network namespace, to which a socket in the workspace leads: what sandboxes do that
-// set proxy variables.
+// These jobs measure what the network of an allow-list costs. The server is on the host's loopback.
+// The helper talks to it directly, through sbx's relay, and through a CONNECT proxy. The proxy is
+// how sandboxes work that set proxy variables: from bwrap's network namespace a socket in the
+// workspace leads to it.
 
-// bulkSize is what a server sends, shortTimes how many connections are made, or requests
-// on one, one after another for one figure.
+// bulkSize is how many bytes a server sends, shortTimes how many connections, or requests on one
+// connection, are made one after the other for one figure.
 const (
 	bulkSize   = 256 << 20
 	shortTimes = 2000
 )
 
-// allowed is sbx with one rule: the server of the job.
+// allowed is sbx with one rule: for the job's server.
 func (b *bencher) allowed(server string) contestant {
 	return contestant{"sbx allow", func(b *bencher, p place, argv []string) []string {
 		return append([]string{b.sbx, "exec", "-q", "--spec", p.spec, "--allow", server, "--"}, argv...)
 	}}
 }
 
-// networking is the jobs; none where sbx has no relay beside it.
+// networking returns the jobs; none if sbx has no relay next to it.
 func (b *bencher) networking() ([]job, error) {
 	if !exists(filepath.Join(filepath.Dir(b.sbx), relay)) {
 		return nil, nil
@@ -64,7 +64,8 @@ func (b *bencher) networking() ([]job, error) {
 	}, nil
 }
 
-// serve answers one letter: "b" with bulkSize bytes, "s" with one, "r" again and again.
+// serve starts a server that answers a letter: "b" with bulkSize bytes, "s" with one byte, "r" with
+// one byte again and again.
 func serve() (address string, err error) {
 	piece := make([]byte, 256<<10)
 	return accept("tcp", "127.0.0.1:0", func(c net.Conn) {
@@ -92,7 +93,7 @@ func serve() (address string, err error) {
 	})
 }
 
-// connectProxy is a proxy at a socket that knows CONNECT and lets everything through.
+// connectProxy starts a proxy at a socket. It supports only CONNECT, and allows every destination.
 func connectProxy(path string) error {
 	_ = os.Remove(path)
 	_, err := accept("unix", path, func(c net.Conn) {
@@ -111,7 +112,7 @@ func connectProxy(path string) error {
 	return err
 }
 
-// join carries what from and far say to each other.
+// join copies between from and far, both ways.
 func join(c net.Conn, from io.Reader, far net.Conn) {
 	defer func() { _ = far.Close() }()
 	go func() {
@@ -123,7 +124,7 @@ func join(c net.Conn, from io.Reader, far net.Conn) {
 	_, _ = io.Copy(c, far)
 }
 
-// accept serves what connects, until the program ends.
+// accept serves connections until the program ends.
 func accept(network, address string, serve func(net.Conn)) (at string, err error) {
 	l, err := net.Listen(network, address)
 	if err != nil {
@@ -144,10 +145,10 @@ func accept(network, address string, serve func(net.Conn)) (at string, err error
 	return l.Addr().String(), nil
 }
 
-// talk is the client: talk bulk SERVER [SOCKET] reads what the server sends, talk request
-// SERVER [SOCKET] asks it again and again, talk short SERVER [SOCKET] by a connection each,
-// through a port of its own that leads to the socket of a proxy. It prints the nanoseconds
-// of the one transfer, or of one request.
+// talk is the client. "talk bulk SERVER [SOCKET]" reads everything that the server sends, "talk
+// request SERVER [SOCKET]" asks it again and again, and "talk short SERVER [SOCKET]" asks it
+// through a new connection each time. With SOCKET it connects through the proxy at that socket. It
+// prints the nanoseconds of the transfer, or of one request.
 func talk(args []string) {
 	err := fmt.Errorf("usage: talk bulk|request|short SERVER [SOCKET]")
 	if len(args) == 3 {
@@ -188,7 +189,7 @@ func talk(args []string) {
 	os.Exit(1)
 }
 
-// dial connects to a server, by the proxy at a port where there is one.
+// dial connects to a server, through a proxy if there is one.
 func dial(where []string) (net.Conn, error) {
 	c, err := net.Dial("tcp", where[len(where)-1])
 	if err != nil || len(where) == 1 {
@@ -202,7 +203,7 @@ func dial(where []string) (net.Conn, error) {
 	return c, err
 }
 
-// ask is the time of one request on a connection.
+// ask measures the time of one request on a connection.
 func ask(where []string) (time.Duration, error) {
 	c, err := dial(where)
 	if err != nil {

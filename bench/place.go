@@ -11,30 +11,30 @@ import (
 	"time"
 )
 
-// place is the directories of one caller: a workspace that is a git repository, a
-// home, and the spec that names the workspace.
+// place has the directories of one caller: a workspace that is a git repository, a home, and a spec
+// that names the workspace.
 type place struct {
-	uid       int // -1: the caller itself
+	uid       int // -1 for the caller itself
 	workspace string
 	home      string
 	spec      string
 	env       []string
 }
 
-// bencher holds what every job needs.
+// bencher has everything that jobs need.
 type bencher struct {
 	options
 	dir  string
 	root bool
 	own  place // the caller's
-	big  place // the caller's, with 50,000 files: what sbx looks for in a workspace costs there too
-	user place // an ordinary user's; the caller's own where it is one
+	big  place // the caller's, with 50,000 files: there the search of a workspace takes longer
+	user place // an ordinary user's; the caller's own, if the caller is one
 
 	swept int  // how often sweep was called
 	cost  cost // of an answer, once it was measured
 }
 
-// helper is this program's name in a workspace: a directory that is in view.
+// helper is this program's name in a workspace, which is in view.
 const helper = "helper"
 
 func newBench(o options) (*bencher, error) {
@@ -131,8 +131,8 @@ func (b *bencher) furnishPlace(name string, uid int) (place, error) {
 	})
 }
 
-// deepFile is what the open-read-close loop opens: six components below the
-// workspace, as a source file is.
+// deepFile makes the file that the open-read-close loop opens: six components below the workspace,
+// like a source file.
 func deepFile(workspace string) error {
 	d := filepath.Join(workspace, "a/b/c/d/e")
 	if err := os.MkdirAll(d, 0o755); err != nil {
@@ -163,8 +163,7 @@ func copyProgram(from, to string) error {
 		out.Close()
 		return err
 	}
-	// A page that was not written back yet would count as the program's own
-	// dirty memory.
+	// otherwise a page that is not written back yet would count as the program's own dirty memory
 	if err := out.Sync(); err != nil {
 		out.Close()
 		return err
@@ -172,7 +171,7 @@ func copyProgram(from, to string) error {
 	return out.Close()
 }
 
-// options are the command line's.
+// options are the options of the command line.
 type options struct {
 	sbx    string
 	bwrap  string
@@ -188,7 +187,7 @@ type options struct {
 // broker is the program that decides and runs the calls of tools.
 const broker = "sbx-broker"
 
-// relay is the program that carries what network.allow lets through.
+// relay is the program that makes the connections which network.allow allows.
 const relay = "sbx-egress"
 
 func exists(path string) bool {
@@ -196,5 +195,5 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// memoryDir is a directory of the benchmark's own on a tmpfs.
+// memoryDir returns a directory of the benchmark's own on a tmpfs.
 func (b *bencher) memoryDir() string { return filepath.Join("/dev/shm", filepath.Base(b.dir)) }

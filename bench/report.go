@@ -11,7 +11,7 @@ import (
 	"text/tabwriter"
 )
 
-// report prints the table and, where asked, the JSON.
+// report prints the table and, if requested, the JSON.
 func report(o options, results []result) error {
 	if len(results) == 0 {
 		return fmt.Errorf("no job has such a name")
@@ -73,7 +73,7 @@ func (r result) title() string {
 	return s
 }
 
-// cell is the median of a contestant, if it took part.
+// cell returns the median of a contestant, if it took part.
 func (r result) cell(name string) string {
 	if s, ok := r.Of[name]; ok {
 		return fmt.Sprintf("%.2f %s", s.Median, r.Unit)
@@ -81,7 +81,7 @@ func (r result) cell(name string) string {
 	return "-"
 }
 
-// beside is the ratios to base of those that are not judged.
+// beside returns the ratios to base of contestants that are not judged.
 func (r result) beside() string {
 	if r.OfMedians == 0 {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// result is what a job came to.
+// result is the result of a job.
 type result struct {
 	Name      string           `json:"name"`
 	What      string           `json:"what"`
@@ -24,17 +24,17 @@ type result struct {
 	Aim       float64          `json:"aim,omitempty"`
 }
 
-// stats are of one contestant's samples.
+// stats are the statistics of one contestant's samples.
 type stats struct {
 	Median float64 `json:"median"`
 	Min    float64 `json:"min"`
 	P95    float64 `json:"p95"`
 }
 
-// enough rounds make a median worth judging by; with fewer, the minima are.
+// enough is the number of rounds for which medians are judged; with fewer rounds the minima are.
 const enough = 15
 
-// run has the contestants take turns, a different one first each round.
+// run lets the contestants take turns, each round with another one first.
 func (b *bencher) run(j job) ([]result, error) {
 	if j.before != nil {
 		if err := j.before(); err != nil {
@@ -49,7 +49,7 @@ func (b *bencher) run(j job) ([]result, error) {
 		rounds = b.rounds
 	}
 	samples := map[string][]time.Duration{}
-	// Round -1 warms the caches and counts for nothing.
+	// Round -1 only warms the caches.
 	for round := -1; round < rounds; round++ {
 		for i := range j.of {
 			c := j.of[(i+round+1)%len(j.of)]
@@ -85,7 +85,7 @@ func (b *bencher) sample(j job, argv []string) (time.Duration, error) {
 	return b.once(j.place, argv, j.many)
 }
 
-// clean removes what a sample before has made.
+// clean removes the files that an earlier sample has made.
 func (j *job) clean() error {
 	for _, name := range j.fresh {
 		if err := os.RemoveAll(filepath.Join(j.place.workspace, name)); err != nil {
@@ -95,11 +95,10 @@ func (j *job) clean() error {
 	return nil
 }
 
-// sweep puts the records of the runs so far aside: a directory of thousands is no
-// one's daily life. They are not removed before the end: ext4 does not give the
-// inode of a removed file again for some minutes, and looks at each one anew
-// whenever a file is made meanwhile (recently_deleted); removing hundreds here
-// would double what the next records cost.
+// sweep moves the records of the runs so far aside, because nobody works with a directory of
+// thousands of them. It removes them only at the end: ext4 does not reuse the inode of a removed
+// file for some minutes and examines each one again whenever a file is created (recently_deleted),
+// so hundreds of removals here would double the cost of the next records.
 func (b *bencher) sweep(p place) {
 	state := filepath.Join(filepath.Dir(p.home), "state", "sbx")
 	b.swept++

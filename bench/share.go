@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// shares tells what answering its notifications takes of a job's processor time:
-// their number, times what one costs on this machine, over what the job uses
-// without a sandbox. It varies less than a ratio of two times.
+// shares measures the share of a job's processor time that answering its notifications takes: their
+// number, times the cost of one on this machine, divided by what the job uses without a sandbox. It
+// varies less than a ratio of two times.
 func (b *bencher) shares(j job) ([]result, error) {
 	cost, err := b.costs()
 	if err != nil {
@@ -48,11 +48,11 @@ func (b *bencher) shares(j job) ([]result, error) {
 	return results, nil
 }
 
-// cost is what answering a call takes, more than the call unanswered, by the kinds of
-// sbx exec --timings.
+// cost is how much longer an answered call takes than an unanswered one, by the kinds of sbx exec
+// --timings.
 type cost struct{ exec, name, present, open time.Duration }
 
-// of is the cost of a kind; what none is measured for counts as the dearest.
+// of returns the cost of a kind. A kind that was not measured counts as the most expensive.
 func (c *cost) of(kind string) time.Duration {
 	switch kind {
 	case "execs":
@@ -97,7 +97,7 @@ func (b *bencher) costs() (cost, error) {
 	return b.cost, nil
 }
 
-// processorTime is what the job uses without a sandbox, the least of three.
+// processorTime returns what the job uses without a sandbox, the least of three runs.
 func (b *bencher) processorTime(j job) (time.Duration, error) {
 	var least time.Duration
 	for range 3 {
@@ -115,7 +115,7 @@ func (b *bencher) processorTime(j job) (time.Duration, error) {
 	return max(least, 1), nil
 }
 
-// answeredBy is how many calls sbx answered of each kind, as it says under --timings.
+// answeredBy returns how many calls of each kind sbx answered, from its --timings.
 func (b *bencher) answeredBy(j job, flags []string) (map[string]int, error) {
 	if err := j.clean(); err != nil {
 		return nil, err

@@ -50,7 +50,7 @@ func (b *bencher) sources() error {
 	return nil
 }
 
-// makefile makes what make builds of the sources.
+// makefile makes the makefile for the sources.
 func (b *bencher) makefile() error {
 	if err := b.sources(); err != nil {
 		return err

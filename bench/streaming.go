@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// What a GiB of an agent's events takes through sbx's reader, and through cat in
-// its place. The agent is a script of its name, which prints a recorded stream; the
-// consumer is cat for both.
+// These measure how long a GiB of an agent's events takes through sbx's reader, and through cat
+// instead. The agent is a script with an agent's name that prints a recorded stream; cat consumes
+// the stream in both cases.
 var (
 	catted = contestant{"cat", func(_ *bencher, _ place, argv []string) []string {
 		return []string{"/bin/sh", "-c", `"$@" | cat | cat >/dev/null`, "sh", argv[0]}
@@ -20,7 +20,7 @@ var (
 	}}
 )
 
-// eventsSize is of the file that the script prints eventsTimes.
+// The script prints a file of eventsSize bytes eventsTimes.
 const (
 	eventsSize  = 64 << 20
 	eventsTimes = 16
@@ -32,7 +32,7 @@ func (b *bencher) streaming() []job {
 		rounds: 15, quick: 4, of: []contestant{catted, streamed}, base: "cat", on: "sbx", gate: 1.50, aim: 1.20, before: b.events}}
 }
 
-// events writes ordinary events: parts of messages, messages, and what tools gave.
+// events writes ordinary events: parts of messages, messages, and results of tools.
 func (b *bencher) events() error {
 	prose := func(n int) string {
 		return strings.Repeat("The quick brown fox jumps over the lazy dog, and says so.\\n", n/58+1)

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// watching is the jobs that tell what answering notifications costs.
+// watching returns the jobs that measure what answering notifications costs.
 func (b *bencher) watching() []job {
 	self := filepath.Join(b.own.workspace, helper)
 	counting := []contestant{none, uncounted, sbx}
@@ -30,10 +30,10 @@ func (b *bencher) watching() []job {
 	}
 }
 
-// answer is a job of calls that the supervisor answers: an exec that fails as in a
-// search along PATH, one that counts from the current directory, an open that can write,
-// the removal of a name, or the making of a directory that is there. Uncounted and
-// undescribed, the same is not notified, but for the last, which protected names need.
+// answer returns a job of calls that the supervisor answers: an exec that fails as in a search
+// along PATH, an exec by a relative path, an open that can write, the removal of a name, or a mkdir
+// of an existing directory. Without counting and descriptions none of these calls is notified,
+// except the last, which protected names need.
 func (b *bencher) answer(call string) job {
 	j := job{name: "answered-" + call, what: "answering one " + call + ", more than unanswered", place: b.own,
 		argv: []string{filepath.Join(b.own.workspace, helper), "answered", call, "10000"}, told: true, minus: true,
@@ -47,7 +47,7 @@ func (b *bencher) answer(call string) job {
 	return j
 }
 
-// archive makes the small files' archive, once.
+// archive makes an archive of the small files, once.
 func (b *bencher) archive() error {
 	tar := filepath.Join(b.own.workspace, "small.tar")
 	if _, err := os.Stat(tar); err == nil {
@@ -67,7 +67,7 @@ func (b *bencher) archive() error {
 const checkout = `mkdir tree20000 && ` +
 	`GIT_INDEX_FILE=$PWD/index20000 git --git-dir=small.git --work-tree=tree20000 checkout -q -f HEAD -- .`
 
-// repository makes the small files' repository, once.
+// repository makes a repository of the small files, once.
 func (b *bencher) repository() error {
 	if _, err := os.Stat(filepath.Join(b.own.workspace, "small.git")); err == nil {
 		return nil
@@ -84,7 +84,7 @@ func (b *bencher) repository() error {
 	return os.RemoveAll(dir)
 }
 
-// small makes 20,000 small files, no two alike.
+// small makes 20,000 small files, all different.
 func small(dir string) error {
 	for d := range 200 {
 		sub := filepath.Join(dir, fmt.Sprint(d))

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// where prints the median of each phase of a start, from the lines
-// "timing NAME MICROSECONDS" that sbx exec --timings writes on stderr.
+// where prints the median of each phase of a start, from the lines "timing NAME MICROSECONDS" that
+// sbx exec --timings writes to stderr.
 func (b *bencher) where(w io.Writer) error {
 	rounds := 50
 	if b.quick {
