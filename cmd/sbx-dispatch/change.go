@@ -11,7 +11,7 @@ import (
 	"sbx/spec"
 )
 
-// tokens is `sbx dispatch tokens`.
+// tokens implements `sbx dispatch tokens`.
 func (p *program) tokens(c *cli.Context) error {
 	if _, err := id(c); err != nil {
 		return err
@@ -67,7 +67,7 @@ func counted(c *cli.Context) (counts dispatch.Counts, err error) {
 	return counts, nil
 }
 
-// prune is `sbx dispatch prune`.
+// prune implements `sbx dispatch prune`.
 func (p *program) prune(c *cli.Context) error {
 	if err := none(c); err != nil {
 		return err

@@ -22,12 +22,12 @@ func foreign(name string) cli.Flag {
 	return &cli.StringFlag{Name: name, Hidden: true}
 }
 
-// projectFlag is a flag of all subcommands except spawn and driver.
+// projectFlag returns the flag of all subcommands except spawn and driver.
 func projectFlag() cli.Flag {
 	return word("project", "the `DIR` whose ledger it is; the current directory")
 }
 
-// ledgerFlag is a flag of all subcommands.
+// ledgerFlag returns the flag of all subcommands.
 func ledgerFlag() cli.Flag {
 	return word("db", "the ledger's `FILE`; else the nearest .clavain/intercore.db from the project upwards, else the caller's own")
 }

@@ -10,7 +10,7 @@ import (
 	"sbx/spec"
 )
 
-// show is `sbx dispatch status`. It does not change the ledger.
+// show implements `sbx dispatch status`. It does not change the ledger.
 func (p *program) show(c *cli.Context) error {
 	return p.withID(c, dispatch.Read, func(l *dispatch.Ledger, _ dispatch.Place, name string) error {
 		d, err := l.Get(name)
@@ -30,7 +30,7 @@ func print(c *cli.Context, d *dispatch.Dispatch) error {
 	return nil
 }
 
-// list is `sbx dispatch list`.
+// list implements `sbx dispatch list`.
 func (p *program) list(c *cli.Context) error {
 	if err := none(c); err != nil {
 		return err
@@ -63,7 +63,7 @@ func printRows(c *cli.Context, rows []dispatch.Dispatch) {
 	fmt.Println("]")
 }
 
-// poll is `sbx dispatch poll`.
+// poll implements `sbx dispatch poll`.
 func (p *program) poll(c *cli.Context) error {
 	if c.Args().Len() == 0 {
 		return p.pollAll(c)
@@ -99,7 +99,7 @@ func (p *program) withOne(c *cli.Context, do func(*dispatch.Ledger, string) (dis
 	})
 }
 
-// wait is `sbx dispatch wait`.
+// wait implements `sbx dispatch wait`.
 func (p *program) wait(c *cli.Context) error {
 	timeout, err := duration(c, "timeout")
 	if err != nil {
@@ -121,7 +121,7 @@ func (p *program) wait(c *cli.Context) error {
 	})
 }
 
-// kill is `sbx dispatch kill`.
+// kill implements `sbx dispatch kill`.
 func (p *program) kill(c *cli.Context) error {
 	return p.withID(c, dispatch.Alter, func(l *dispatch.Ledger, _ dispatch.Place, name string) error {
 		d, err := p.world.Stop(l, name, dispatch.Cancelled)

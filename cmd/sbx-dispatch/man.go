@@ -9,7 +9,7 @@ import (
 	"sbx/internal/doc"
 )
 
-// manual is `sbx dispatch man`. It makes the page from the same table as the help.
+// manual implements `sbx dispatch man`. It makes the page from the same table as the help.
 func (p *program) manual(*cli.Context) error {
 	var b strings.Builder
 	b.WriteString(".TH SBX\\-DISPATCH 1\n.SH NAME\nsbx\\-dispatch \\- send commands off under a sandbox, and keep a ledger of them\n" +

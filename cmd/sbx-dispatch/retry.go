@@ -14,7 +14,7 @@ import (
 	"sbx/spec"
 )
 
-// retry is `sbx dispatch retry`.
+// retry implements `sbx dispatch retry`.
 func (p *program) retry(c *cli.Context) error {
 	if c.IsSet("chain-key") {
 		return usageError("retry: --chain-key is Intercore's: here a chain is a dispatch and the one that it retries")

@@ -15,7 +15,7 @@ import (
 	"sbx/spec/agent"
 )
 
-// spawn is `sbx dispatch spawn`.
+// spawn implements `sbx dispatch spawn`.
 func (p *program) spawn(c *cli.Context) error {
 	if err := none(c); err != nil {
 		return err
@@ -139,7 +139,7 @@ func typeOf(argv []string) string {
 	return filepath.Base(argv[0])
 }
 
-// drive is `sbx dispatch driver`.
+// drive implements `sbx dispatch driver`.
 func (p *program) drive(c *cli.Context) error {
 	if err := none(c); err != nil {
 		return err

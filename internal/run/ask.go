@@ -12,7 +12,7 @@ import (
 	"sbx/wrap/launch"
 )
 
-// The exit statuses that are no command's own.
+// These are the exit statuses of sbx itself.
 const (
 	StatusEnded    = 124 // a limit ended the command
 	StatusRefused  = 125 // the command did not start
@@ -48,7 +48,7 @@ type Ask struct {
 	Keep      []int // descriptors that the command gets in addition to 0, 1 and 2
 	Progress  int   // the descriptor to which resource usage is written; 0 for none
 	DryRun    bool  // stop after planning
-	NoCommand bool  // resolve the documents only; there is no program
+	NoCommand bool  // only resolve the documents; there is no program
 
 	// Again reports whether sbx, called with these arguments, would run a default command: the
 	// kernel calls sbx so for a script whose first line names sbx and no interpreter.

@@ -126,7 +126,7 @@ func (b *broker) ask() wrap.BrokerAsk {
 	return wrap.BrokerAsk{Why: b.why, Token: b.token, Plan: string(b.documents[1].Text), Socket: b.runDir() + "/" + doorName, Program: path, PlanFile: b.runDir() + "/plan"}
 }
 
-// runDir is this run's own in the state directory.
+// runDir returns this run's own directory in the state directory.
 func (b *broker) runDir() string {
 	return audit.StateDir(b.Inputs.Environ, b.Inputs.Home) + "/runs/" + b.ID
 }

@@ -19,7 +19,7 @@ type journal struct {
 	record    audit.Record
 	sink      *audit.Sink // nil until open
 	later     string      // the record's path, links resolved, while sink is nil
-	unmadeWhy string      // why there is no state directory and none could be made
+	unmadeWhy string      // why the state directory is missing and could not be made
 	specs     []string    // the spec files of the broker's tools, links resolved
 	told      []string    // the kinds of denials that were printed
 	refusals  int         // the denials that were printed, or would have been

@@ -21,7 +21,7 @@ func NetworkRule(r *spec.Resolved) string {
 	return "network.mode: " + r.Network.String()
 }
 
-// reachAct is the act of connecting to target by TCP.
+// reachAct returns the act of connecting to target by TCP.
 func reachAct(target string) wrap.Act { return wrap.Act{Kind: wrap.ToReach, Path: target} }
 
 // splitTarget splits a target into host and port.

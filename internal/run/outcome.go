@@ -40,7 +40,7 @@ func (o *outcome) endedBy() (by string, status int) {
 		return o.reason, StatusEnded
 	case o.timedOut:
 		return "timeout", StatusEnded
-	case !o.Known: // somebody outside killed pid 1
+	case !o.Known: // a process outside killed pid 1
 		return "supervisor", killed
 	case o.outOfMemory() > 0 && status == killed:
 		return "memory", status
@@ -50,7 +50,7 @@ func (o *outcome) endedBy() (by string, status int) {
 	return by, status
 }
 
-// outOfMemory is how many processes were killed because of limits.memory.
+// outOfMemory returns how many processes were killed because of limits.memory.
 func (o *outcome) outOfMemory() int { return int(o.Use.OOMKills.Value) + o.killed }
 
 // exit returns the same for the record.
@@ -91,7 +91,7 @@ func (x *events) noteLimits(o *outcome) {
 	x.noteChanged(o.Changed)
 }
 
-// quantity is a number with its noun in singular or plural.
+// quantity returns a number with its noun in singular or plural.
 func quantity(n int, one, more string) string {
 	if n == 1 {
 		return "1 " + one
@@ -99,7 +99,7 @@ func quantity(n int, one, more string) string {
 	return strconv.Itoa(n) + " " + more
 }
 
-// noteChanged records that somebody changed a limit's file while the command ran.
+// noteChanged records that a process outside changed a limit's file while the command ran.
 func (x *events) noteChanged(file string) {
 	if file == "" {
 		return

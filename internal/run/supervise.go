@@ -94,8 +94,8 @@ func (x *Started) listen(h *launch.Hooks) {
 	}
 }
 
-// listenerConfig is the part of the configuration that every listener of the run has: fd
-// is the kernel's seccomp listener, root the sandbox's root directory.
+// listenerConfig returns the part of the configuration that every listener of the run has: fd is
+// the kernel's seccomp listener, root the sandbox's root directory.
 func (x *Started) listenerConfig(fd, root int) listen.Config {
 	c := listen.Config{FD: fd, Root: root, Programs: x.programs, Refused: x.recordDenial,
 		Rules: listen.Rules{Views: x.Plan.Watch.Views, Forbids: func(string) bool { return false }, Part: defaults.IsProtectedPart,
@@ -123,8 +123,8 @@ func (x *Started) listenerConfig(fd, root int) listen.Config {
 	return c
 }
 
-// guardNames has the listener deny the names that the sweep would remove, and the patrol
-// search where it did.
+// guardNames makes the listener deny the names that the sweep would remove, and the patrol search
+// where the listener denied one.
 func (x *Started) guardNames(c *listen.Config) {
 	r := &c.Rules
 	x.guard.rules(r)
@@ -138,7 +138,7 @@ func (x *Started) guardNames(c *listen.Config) {
 	}
 }
 
-// rules has the listener deny the creation of names that the sweep would remove.
+// rules makes the listener deny the creation of names that the sweep would remove.
 func (x *guarding) rules(r *listen.Rules) {
 	s := x.sweep
 	r.Forbids, r.Empty, r.Part, r.Links = s.Forbids, s.Empty, s.Part, s.Links

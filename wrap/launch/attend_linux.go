@@ -15,10 +15,9 @@ type reaper struct {
 	childrenBefore unix.Rusage      // the usage of this process's children before the launch
 }
 
-// Attend has the supervisor serve a Waiter whenever it waits for the child: for a report, for
-// its
-// end, in Supervise and in Kill. A tracer's stops must be served all that time, or the
-// child makes no progress.
+// Attend makes the supervisor serve a Waiter whenever it waits for the child: for a report, for its
+// end, in Supervise and in Kill. A tracer's stops must be served all that time, or the child makes
+// no progress.
 func (r *reaper) Attend(w Waiter) { r.attended = append(r.attended, w) }
 
 // Collected records the end of a process that a Waiter has collected: a tracer waits for every
@@ -62,9 +61,9 @@ func (r *reaper) reapOrphans() {
 	}})
 }
 
-// used is the resource usage of the processes that were waited for: the command and its
-// orphans. It uses the kernel's sum, since a tracer is also notified of the end of other
-// processes' children.
+// used returns the resource usage of the processes that were waited for: the command and its
+// orphans. It uses the kernel's sum, since a tracer is also notified of the end of other processes'
+// children.
 func (r *reaper) used() unix.Rusage {
 	var all unix.Rusage
 	_ = unix.Getrusage(unix.RUSAGE_CHILDREN, &all)

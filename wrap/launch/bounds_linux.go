@@ -49,7 +49,7 @@ func (b *Bounds) Close() {
 // TimedOut reports whether the time limit passed before the command ended.
 func (b *Bounds) TimedOut() bool { return b.Deadline != nil && b.Deadline.Hit }
 
-// Ended is how many processes were killed because of their memory.
+// Ended returns how many processes were killed because of their memory.
 func (b *Bounds) Ended() int {
 	if b.Memory == nil {
 		return 0

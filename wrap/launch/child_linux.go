@@ -50,13 +50,13 @@ func closeFDs(fds ...*int) {
 	}
 }
 
-// Child is the pid of the child that sets up the sandbox.
+// Child returns the pid of the child that sets up the sandbox.
 func (c *child) Child() int { return c.pid }
 
 // End kills the sandbox; Supervise sees its end.
 func (c *child) End() { _ = unix.PidfdSendSignal(c.pidfd, unix.SIGKILL, nil, 0) }
 
-// CommandPid is the command's pid outside the sandbox, 0 if unknown. It is known once the
+// CommandPid returns the command's pid outside the sandbox, 0 if unknown. It is known once the
 // command is ready.
 func (c *child) CommandPid() int {
 	if c.noPidNS {

@@ -154,7 +154,7 @@ func (c *child) alarmIfReachable() {
 	}
 }
 
-// alarm has the kernel send SIGALRM after a time; zero cancels that.
+// alarm makes the kernel send SIGALRM after a time; zero cancels that.
 func alarm(after time.Duration) {
 	_, _ = unix.Setitimer(unix.ItimerReal, unix.Itimerval{Value: unix.NsecToTimeval(int64(after))})
 }

@@ -104,7 +104,7 @@ func (r *Helper) Kill() {
 	r.pid = 0
 }
 
-// LookupSocket is the socket in the sandbox's network that receives DNS queries, -1 for none.
+// LookupSocket returns the socket in the sandbox's network that receives DNS queries, -1 for none.
 func (s *script) LookupSocket() int {
 	if !s.opening.Lookups {
 		return -1 // the slot has another use
@@ -112,8 +112,8 @@ func (s *script) LookupSocket() int {
 	return s.take(slotLookups)
 }
 
-// BrokerSocket is the socket in the sandbox's network at which the command reaches the
-// broker; -1 for none.
+// BrokerSocket returns the socket in the sandbox's network at which the command reaches the broker;
+// -1 for none.
 func (s *script) BrokerSocket() int {
 	if !s.opening.Broker {
 		return -1
@@ -121,9 +121,9 @@ func (s *script) BrokerSocket() int {
 	return s.take(slotBroker)
 }
 
-// RelaySockets are the relay's sockets in the sandbox's network, followed by those for
-// network.listen; -1 stands for one that does not exist. The caller must close them all
-// after the relay has them: if the relay ends, the kernel then refuses connections inside.
+// RelaySockets returns the relay's sockets in the sandbox's network, followed by those for
+// network.listen; -1 stands for one that does not exist. The caller must close them all after the
+// relay has them: if the relay ends, the kernel then refuses connections inside.
 func (s *script) RelaySockets() (fds [10]int) {
 	take := func(to []int, there bool, first Slot) {
 		for i := range to {

@@ -25,7 +25,7 @@ func foregroundOutside() bool {
 	return found || err != nil
 }
 
-// pidNamespaceDepth is in how many pid namespaces a process has a pid; 0 if there is no such
+// pidNamespaceDepth returns in how many pid namespaces a process has a pid; 0 if there is no such
 // process.
 func pidNamespaceDepth(process string) int {
 	return len(strings.Fields(read.StatusLine(read.Status(process), "NSpid:")))

@@ -31,15 +31,15 @@ func (f *childFDs) adopt(take func(Slot) int) {
 	}
 }
 
-// Listener is the descriptor of seccomp's listener, -1 for none. Go answers the first
+// Listener returns the descriptor of seccomp's listener, -1 for none. Go answers the first
 // notification, which is the command's own exec.
 func (f *childFDs) Listener() int { return f.listener }
 
-// Root is a descriptor of the sandbox's root directory (O_PATH), -1 if it is the
-// supervisor's own or may differ between processes.
+// Root returns a descriptor of the sandbox's root directory (O_PATH), -1 if it is the supervisor's
+// own or may differ between processes.
 func (f *childFDs) Root() int { return f.root }
 
-// Scratch is a descriptor of the tmpfs that holds the Plan's layers (O_PATH), -1 if the Plan
+// Scratch returns a descriptor of the tmpfs that holds the Plan's layers (O_PATH), -1 if the Plan
 // does not open it. It is valid until Supervise returns.
 func (f *childFDs) Scratch() int { return f.scratch }
 

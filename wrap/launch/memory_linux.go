@@ -79,7 +79,7 @@ func (w *MemoryWatch) look() {
 	}
 }
 
-// resident is a process's memory: the second number of /proc/pid/statm, in pages.
+// resident returns a process's memory: the second number of /proc/pid/statm, in pages.
 func resident(pid int) int64 {
 	b, _ := read.Proc("/proc/"+strconv.Itoa(pid)+"/statm", 1<<10)
 	f := strings.Fields(string(b))
@@ -90,7 +90,7 @@ func resident(pid int) int64 {
 	return n * int64(unix.Getpagesize())
 }
 
-// proportional is a process's memory with shared pages divided among the sharing processes.
+// proportional returns a process's memory with shared pages divided among the sharing processes.
 func proportional(pid int) int64 {
 	b, _ := read.Proc("/proc/"+strconv.Itoa(pid)+"/smaps_rollup", 1<<14)
 	if n, err := strconv.ParseInt(strings.TrimSuffix(read.StatusLine(string(b), "Pss:"), " kB"), 10, 64); err == nil {

@@ -27,7 +27,7 @@ func (r *renewal) close() {
 	closeFDs(&r.in.user, &r.in.mounts, &r.in.masks[0], &r.in.masks[1])
 }
 
-// MaskDir is a descriptor of the empty directory that masks other directories, -1 for none.
+// MaskDir returns a descriptor of the empty directory that masks other directories, -1 for none.
 func (f *childFDs) MaskDir() int {
 	for i, slot := range maskSlots(f.renewal.list) {
 		if slot == wrap.SlotEmpty {
@@ -81,7 +81,7 @@ func renewalError(name string, err error) *StepError {
 	return e
 }
 
-// FD is readable when Read has a result.
+// FD returns a descriptor that is readable when Read has a result.
 func (r *Renewal) FD() int { return r.sock }
 
 // Read returns the steps that failed since the last call, and whether the child is gone; it

@@ -40,11 +40,10 @@ const (
 // endingSignals are the signals by which a person or a service manager ends a program.
 const endingSignals = 1<<(unix.SIGHUP-1) | 1<<(unix.SIGINT-1) | 1<<(unix.SIGQUIT-1) | 1<<(unix.SIGTERM-1)
 
-// Catch handles every signal that is forwarded, and returns the descriptor from which they
-// are read. Signals that end a program still end this one until CatchEnding is called,
-// since reading a document may block. A signalfd is not possible: the Go runtime unblocks HUP,
-// INT,
-// QUIT and TERM in each of its threads, where they would end the program.
+// Catch handles every signal that is forwarded, and returns the descriptor from which they are
+// read. Signals that end a program still end this one until CatchEnding is called, since reading a
+// document may block. A signalfd is not possible: the Go runtime unblocks HUP, INT, QUIT and TERM
+// in each of its threads, where they would end the program.
 func Catch() (int, error) {
 	var ends [2]int
 	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
@@ -139,7 +138,7 @@ func signalInfo(fd int) (siginfo, bool) {
 	return si, e == 0 && n == unsafe.Sizeof(si)
 }
 
-// pendingSignals is how many signals wait to be read.
+// pendingSignals returns how many signals wait to be read.
 func pendingSignals(fd int) int {
 	n, err := unix.IoctlGetInt(fd, unix.TIOCINQ)
 	if err != nil {
@@ -148,7 +147,7 @@ func pendingSignals(fd int) int {
 	return n / int(unsafe.Sizeof(siginfo{}))
 }
 
-// currentMask is this thread's signal mask.
+// currentMask returns this thread's signal mask.
 func currentMask() uint64 {
 	var old [2]uint64
 	sigmask(unix.SIG_SETMASK, nil, &old)

@@ -87,10 +87,10 @@ func (l *mountList) openDescriptors() Slot {
 	return fd
 }
 
-// remountStep is the call that adds flags to the mount that path leads to. The call must
-// name all existing flags: it would clear the others, or fail if the mount came from another
-// user namespace (mount_namespaces(7), "locked"). It names no flag about access times, which
-// leaves them unchanged.
+// remountStep returns the call that adds flags to the mount that path leads to. The call must name
+// all existing flags: it would clear the others, or fail if the mount came from another user
+// namespace (mount_namespaces(7), "locked"). It names no flag about access times, which leaves them
+// unchanged.
 func remountStep(path string, flags uintptr) Step {
 	l := &list{}
 	return *l.add(unix.SYS_MOUNT, "mount", text("none"), text(path), num(0), num(int(unix.MS_REMOUNT|unix.MS_BIND|flags)))

@@ -46,11 +46,11 @@ const (
 	slotMask     Slot = 7  // the empty file or directory that masks, the same; two of them
 	slotStream   Slot = 9  // what takes the place of 0, 1 and 2; three of them
 	slotFirst    Slot = 12 // the first that is handed out
-	slotBroker   Slot = 51 // the broker's socket, for the supervisor, where there is a broker: wrap.heldByBroker
+	slotBroker   Slot = 51 // the broker's socket, for the supervisor, if there is a broker: wrap.heldByBroker
 	slotScratch  Slot = 52 // the scratch tmpfs, for the supervisor, where the Plan opens it: wrap.SlotScratch
-	slotDoors    Slot = 53 // the relay's doors, for the supervisor, two sockets for each of IPv4 and IPv6, where it has doors: wrap.heldByDoors
-	slotEgress   Slot = 57 // the relay's sockets, for the supervisor, six of them, where there is a relay: wrap.heldByRelay
-	slotLookups  Slot = 62 // the socket to which queries for names come, for the supervisor, where there is no relay
+	slotDoors    Slot = 53 // the relay's doors, for the supervisor, two sockets for each of IPv4 and IPv6, if it has doors: wrap.heldByDoors
+	slotEgress   Slot = 57 // the relay's sockets, for the supervisor, six of them, if there is a relay: wrap.heldByRelay
+	slotLookups  Slot = 62 // the socket to which DNS queries come, for the supervisor, if there is no relay
 	slotTerminal Slot = 63 // what keeps the caller's terminal its name, for the supervisor
 )
 
@@ -60,7 +60,7 @@ func text(s string) Arg { return Arg{Kind: ArgText, Text: s} }
 func data(s string) Arg { return Arg{Kind: ArgData, Text: s} }
 func kept(s Slot) Arg   { return Arg{Kind: ArgSlot, Num: uintptr(s)} }
 
-// vector is a list of strings without NULs (execve(2)).
+// vector returns a list of strings without NULs (execve(2)).
 func vector(l []string) Arg {
 	n := 0
 	for _, s := range l {
@@ -147,7 +147,7 @@ func (l *list) open(path string) Slot {
 	return s
 }
 
-// openAt is open into a given slot.
+// openAt opens like open, into a given slot.
 func (l *list) openAt(s Slot, path string) {
 	// No O_NOFOLLOW: with it, openat2 would return a descriptor of a symlink at the end.
 	how := words(unix.O_PATH|unix.O_CLOEXEC, 0, noLinks)

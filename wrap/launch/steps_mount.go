@@ -138,7 +138,7 @@ func (l *mountList) create(path, content string, perm uint32) {
 // clone makes a detached copy of the mount tree at an O_PATH descriptor.
 func (l *mountList) clone(from Slot, mode wrap.Mode) Slot { return l.cloneOf(from, "", mode) }
 
-// cloneOf is clone for a name under the descriptor.
+// cloneOf clones like clone, a name under the descriptor.
 func (l *mountList) cloneOf(from Slot, name string, mode wrap.Mode) Slot {
 	s := l.slot()
 	l.add(unix.SYS_OPEN_TREE, "open_tree", kept(from), text(name), num(treeFlags)).Save = s
@@ -152,7 +152,7 @@ func (l *mountList) move(tree, to Slot) {
 	l.add(unix.SYS_MOVE_MOUNT, "move_mount", kept(tree), text(""), kept(to), text(""), num(moveFlags))
 }
 
-// bind is clone and move. If source and target are the same path, it is opened once.
+// bind clones and moves. If source and target are the same path, it is opened once.
 func (l *mountList) bind(m *wrap.Mount) {
 	from := l.open(m.Source)
 	first := len(l.steps) - 1
@@ -171,7 +171,7 @@ func (l *mountList) bind(m *wrap.Mount) {
 	l.allowMissing(m, first)
 }
 
-// maskName is the name of a mask's own directory inside the empty directory; "" for none.
+// maskName returns the name of a mask's own directory inside the empty directory; "" for none.
 func maskName(m *wrap.Mount) string {
 	if m.Own == 0 {
 		return ""

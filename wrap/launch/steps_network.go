@@ -203,9 +203,8 @@ func (l *list) lookups() {
 // tableLookups is the routing table for DNS queries.
 const tableLookups = wire.DNS
 
-// lookupRule is the message that makes a table of its own route DNS queries: "ip rule add
-// ipproto
-// udp dport 53 lookup 53".
+// lookupRule returns the message that makes a table of its own route DNS queries: "ip rule add
+// ipproto udp dport 53 lookup 53".
 func lookupRule() string {
 	b := message(unix.RTM_NEWRULE, 12+8+8) // struct fib_rule_hdr
 	m := b[unix.SizeofNlMsghdr:]
@@ -217,7 +216,7 @@ func lookupRule() string {
 	return string(b)
 }
 
-// message is an rtnetlink(7) message with room for size bytes after its header.
+// message returns an rtnetlink(7) message with room for size bytes after its header.
 func message(kind uint16, size int) []byte {
 	b := make([]byte, unix.SizeofNlMsghdr+size)
 	b[0], b[4], b[5] = byte(len(b)), byte(kind), byte(kind>>8)
@@ -226,9 +225,9 @@ func message(kind uint16, size int) []byte {
 	return b
 }
 
-// localRoute is the message that makes all addresses of a family local to lo: "ip route add
-// local 0.0.0.0/0 dev lo table TABLE". If value is not empty, it adds an attribute with this
-// 4-byte value.
+// localRoute returns the message that makes all addresses of a family local to lo: "ip route add
+// local 0.0.0.0/0 dev lo table TABLE". If value is not empty, it adds an attribute with this 4-byte
+// value.
 func localRoute(domain int, table byte, attribute byte, value string) string {
 	const lo = 1 // the first interface of a network namespace
 	size := unix.SizeofRtMsg + 8

@@ -95,7 +95,7 @@ func (l *list) spawn(p *wrap.Plan, in Input) {
 	l.special(DoReap, "reap").Save = slotCommand
 }
 
-// commandOf is the steps of the command's own process.
+// commandOf returns the steps of the command's own process.
 func commandOf(p *wrap.Plan, in Input) []Step {
 	l := &list{steps: make([]Step, 0, 16)}
 	l.command(p, in)

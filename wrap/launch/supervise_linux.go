@@ -147,9 +147,9 @@ func (pr *Process) wait(h *Hooks, calls *answers) Exit {
 	return exit
 }
 
-// finish is called when no process of the sandbox runs any more. It takes the terminal
-// back, so that later messages reach it, reads the cgroups, and calls Ended. Nothing inside
-// delays an answer any more.
+// finish runs after the last process of the sandbox has ended. It takes the terminal back, so that
+// later messages reach it, reads the cgroups, and calls Ended. No call from inside has to wait for
+// an answer any more.
 func (pr *Process) finish(h *Hooks, calls *answers, e *Exit) {
 	calls.end()
 	alarm(0)
@@ -164,7 +164,7 @@ func (pr *Process) finish(h *Hooks, calls *answers, e *Exit) {
 	}
 }
 
-// exit is how the command ended: from pid 1's report or, without a pid namespace, from the
+// exit returns how the command ended: from pid 1's report or, without a pid namespace, from the
 // command's own wait status.
 func (pr *Process) exit(ws unix.WaitStatus) Exit {
 	if pr.noPidNS {

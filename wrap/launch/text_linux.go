@@ -10,9 +10,9 @@ import (
 	"sbx/internal/read"
 )
 
-// ReleaseText is for a supervisor that only waits: it releases the memory of the program's
-// own code, which the page cache holds anyway, until the code runs again. (A garbage
-// collection would cost more memory than it frees.)
+// ReleaseText releases the memory of the program's own code, for a supervisor that only waits. The
+// page cache holds the code anyway, until it runs again. (A garbage collection would cost more
+// memory than it frees.)
 func ReleaseText() {
 	b, ok := read.Proc("/proc/self/maps", 1<<16)
 	if !ok {

@@ -52,8 +52,8 @@ func imageCannot(w *wrapper, f spec.Field) string {
 // imageLine is the command line of an engine.
 type imageLine struct{ *wrapper }
 
-// dockerArgs is `docker run`. Whatever the image says is overridden: its
-// entry point, its user, its working directory.
+// dockerArgs returns the arguments of `docker run`. They override the image's entry point, user and
+// working directory.
 func dockerArgs(of *wrapper) {
 	w := imageLine{of}
 	if t := w.found(); t != nil {
@@ -109,9 +109,8 @@ func (w *imageLine) broker() {
 	}
 }
 
-// init asks for a first process of the engine's own: the kernel passes over
-// signals of a pid 1 that has no handler for them. podman wants to know where one
-// is.
+// init requests a first process of the engine's own, because the kernel ignores signals to a pid 1
+// that has no handler for them. podman needs the path of that program.
 func (w *imageLine) init() {
 	t := w.found()
 	switch {
@@ -122,7 +121,7 @@ func (w *imageLine) init() {
 	}
 }
 
-// imageLimits are the limits of a container, swap included in its memory.
+// imageLimits adds the limits of a container. Its memory limit includes swap.
 func (w *imageLine) imageLimits() {
 	l := &w.a.Resolved.Spec.Limits.Value
 	if l.Memory.Set {
@@ -157,8 +156,8 @@ func (w *imageLine) imageLimits() {
 // lowers its own limit to the kernel's usual pid_max.
 const podmanProcs = 32768
 
-// flat is the tree without order, as an engine has it: it mounts by the depth of
-// the targets, each once. What something later covers is left out.
+// flat returns the tree in the form that an engine takes: it mounts targets by their depth, each
+// once, whatever their order. Nodes that a later one covers are left out.
 func (w *imageLine) flat() []wrap.Node {
 	var flat []wrap.Node
 	for _, n := range w.nodes {
@@ -205,7 +204,7 @@ func (w *imageLine) linked(n *wrap.Node) (wrap.Node, bool) {
 	return to, g.Access >= view.Read && g.Source != ""
 }
 
-// imageNode is one mount of a container.
+// imageNode adds one mount of a container.
 func (w *imageLine) imageNode(n *wrap.Node) {
 	tmpfs := func(options string) {
 		if strings.ContainsAny(n.Path, ":,") {
@@ -228,7 +227,7 @@ func (w *imageLine) imageNode(n *wrap.Node) {
 		}
 		perm := max(n.Perm, 0o700)
 		owner := ""
-		if w.a.Host.UID != 0 && perm&0o002 == 0 { // it is root's, whoever the command is
+		if w.a.Host.UID != 0 && perm&0o002 == 0 { // it belongs to root, whatever user the command runs as
 			owner = ",uid=" + strconv.Itoa(w.a.Host.UID) + ",gid=" + strconv.Itoa(w.a.Host.GID)
 			if w.name == namePodman { // which does not know these
 				perm, owner = 0o1777, ""
@@ -258,10 +257,9 @@ func (w *wrapper) fieldOf(n *wrap.Node) spec.Field {
 	return n.For
 }
 
-// bindOption is the value of --mount: a line of comma-separated values, as
-// encoding/csv reads it. Mounts of the host under the source come along only
-// where they can be written anyway: a bind that is read-only says so of its own
-// mount alone (Docker before 25).
+// bindOption returns the value of --mount: comma-separated values as encoding/csv reads them.
+// Mounts of the host under the source only come along if they may be written anyway, since a
+// read-only bind makes only its own mount read-only (Docker before 25).
 func (w *imageLine) bindOption(source, target string, readOnly bool) string {
 	o := "type=bind," + field("source="+source) + "," + field("destination="+target)
 	if !readOnly {
@@ -279,7 +277,7 @@ func (w *wrapper) mountsBeneath(dir string) bool {
 	return slices.ContainsFunc(w.a.Host.Mounts, func(m wrap.MountPoint) bool { return m.Path != dir && view.Within(m.Path, dir) })
 }
 
-// field is one value of comma-separated ones (RFC 4180).
+// field returns one of several comma-separated values (RFC 4180).
 func field(s string) string {
 	if !strings.ContainsAny(s, ",\"\r\n") && s[0] != ' ' {
 		return s

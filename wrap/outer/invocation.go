@@ -35,7 +35,7 @@ const (
 // Check returns what is malformed in an invocation, whatever the sandbox; nil for nothing.
 func (inv *Invocation) Check() spec.Problems { return inv.check(true) }
 
-// check is Check; command is false where the invocation has directories alone.
+// check is Check; command is false if the invocation has only directories.
 func (inv *Invocation) check(command bool) (ps spec.Problems) {
 	refuse := func(field, on, do, why, help string) {
 		if len(ps) == maxProblems {
@@ -88,7 +88,7 @@ func (inv *Invocation) check(command bool) (ps spec.Problems) {
 	return ps
 }
 
-// unclean returns why a path is not absolute and clean; "" where it is.
+// unclean returns why a path is not absolute and clean; "" if it is.
 func unclean(path string) string {
 	switch {
 	case path == "":

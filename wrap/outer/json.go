@@ -9,11 +9,10 @@ import (
 	"strconv"
 )
 
-// DecodeInvocation reads {cmd, args, env, cwd, mounts: [{kind, label, hostPath,
-// guestPath, mode}]}, JSON as strict as a spec's. All but cmd may be left out; env
-// is an object, a mount's kind is "dir", its label the last name of its guest path
-// where it has none. hasEnv reports whether env was there. The error is
-// spec.Problems.
+// DecodeInvocation reads {cmd, args, env, cwd, mounts: [{kind, label, hostPath, guestPath, mode}]},
+// JSON as strict as a spec's. Only cmd is required. env is an object. A mount's kind is "dir", and
+// its label is by default the last name of its guest path. hasEnv reports whether env was there.
+// The error is spec.Problems.
 func DecodeInvocation(name string, text []byte) (inv Invocation, hasEnv bool, err error) {
 	return decodeInvocation(name, text, "cmd", "args", "env", "cwd", "mounts")
 }

@@ -66,8 +66,8 @@ var common = [...]string{"/bin", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/l
 // tops are further directories whose own names reveal nothing; paths in them may.
 var tops = [...]string{"/boot", "/home", "/opt", "/root", "/run", "/srv", "/tmp", "/var", "/var/run", "/var/tmp"}
 
-// Where a path ends in a text, and where it does in an argument that begins with
-// it: that may have blanks and brackets.
+// These characters end a path in a text, and in an argument that begins with the path, where blanks
+// and brackets may be part of it.
 const (
 	pathEnds  = ":,;\"'`()[]{}<>|&\\ \t\n"
 	wholeEnds = ":,;\"'`"

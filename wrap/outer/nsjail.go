@@ -136,8 +136,7 @@ func (w *nsjailLine) nsjailLimits() {
 	}
 }
 
-// nsjailNode is one mount. The /proc that nsjail mounts itself is read-only,
-// whole.
+// nsjailNode adds one mount. The /proc that nsjail itself mounts is read-only as a whole.
 func (w *nsjailLine) nsjailNode(n *wrap.Node) {
 	if view.Within(n.Path, "/proc") || w.isShut(n.Path) {
 		return

@@ -173,8 +173,8 @@ func (w *bundler) ociLimits() string {
 	return "[" + strings.Join(all, ", ") + "]"
 }
 
-// ociResources are the limits of the container's control groups; memory and swap
-// together are as much as memory.
+// ociResources returns the limits of the container's control groups. The limit of memory and swap
+// together equals that of memory.
 func (w *bundler) ociResources() string {
 	if w.a.Host.UID != 0 {
 		return ""

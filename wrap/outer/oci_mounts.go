@@ -9,9 +9,9 @@ import (
 	"sbx/wrap/defaults"
 )
 
-// ociMounts are the mounts of a bundle, in order. Runtimes make the nodes of /dev
-// by themselves. A mount that is closed says so itself, which is done when everything
-// is mounted; a path of readonlyPaths crun binds onto itself, with all mounts under
+// ociMounts returns the mounts of a bundle, in order. Runtimes make the nodes of /dev themselves. A
+// mount that becomes read-only later says so by an option, which takes effect after everything is
+// mounted. readonlyPaths would not do: crun binds such a path onto itself, with all mounts under
 // it, before it has made those read-only.
 func (w *bundler) ociMounts() string {
 	m := ociList{}
@@ -45,9 +45,9 @@ func (w *bundler) ociMounts() string {
 	return "[" + m.text + "]"
 }
 
-// ociBind is how a tree is bound. Read-only with all that is mounted under it
-// (rro, runc 1.1 and crun 1.4) is asked for only where something is, as gVisor,
-// which makes it so anyway, did not always know the word.
+// ociBind returns the options with which a tree is bound. It requests that all mounts under it
+// become read-only, too (rro, runc 1.1 and crun 1.4), only if there are such mounts: older versions
+// of gVisor, which always does that, do not know the option.
 func (w *bundler) ociBind(n *wrap.Node, ro bool) []string {
 	o := []string{"rbind", "rprivate", "nosuid", "nodev"}
 	if n.Path == "/dev" { // the host's own, with its devices
@@ -95,7 +95,7 @@ func (m *ociList) add(target, kind, source string, options ...string) {
 		`, "options": ` + bracketed(options) + "}"
 }
 
-// bracketed is a list of strings as JSON.
+// bracketed returns a list of strings as JSON.
 func bracketed(list []string) string {
 	return string(append(appendList([]byte{'['}, list), ']'))
 }

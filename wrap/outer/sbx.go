@@ -58,7 +58,7 @@ func (w *wrapper) withSources(doc *spec.Node) *spec.Node {
 	return doc
 }
 
-// member returns a member of an object, and makes it where it is missing.
+// member returns a member of an object, and adds it if it is missing.
 func member(n *spec.Node, key string, k spec.Kind) *spec.Node {
 	if have := n.Get(key); have != nil {
 		return have

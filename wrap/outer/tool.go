@@ -23,19 +23,18 @@ type Ask struct {
 	Image string
 	// Mounts are the directories that invocations will name.
 	Mounts []DirMount
-	// Supervised is true where an sbx outside enforces what it can for any tool: the
-	// timeout, the limits of a process and, where it can make control groups, those of
-	// the whole process tree.
+	// Supervised is true if an sbx outside enforces what it can for any tool: the timeout, the
+	// limits of a process and, if it can make control groups, those of the whole process tree.
 	Supervised bool
-	// Container is the name of a container; Terminal is true where it gets a terminal.
+	// Container is the name of a container; Terminal is true if it gets a terminal.
 	Container string
 	Terminal  bool
 	// Unlisted leaves the arguments out of audits, for a caller that shows none.
 	Unlisted bool
 	// StatusFD is the descriptor on which bwrap reports that it started the command; 0 for none.
 	StatusFD int
-	// FilterFD is the descriptor from which bwrap reads BackendPlan.Filter; 0 for none, -1
-	// where there will be one that the line does not name.
+	// FilterFD is the descriptor from which bwrap reads BackendPlan.Filter; 0 for none, -1 for one
+	// that the line does not name.
 	FilterFD int
 	Record   string // see wrap.Request
 	Sources  []string
@@ -57,7 +56,7 @@ type tool struct {
 	args  func(*wrapper)
 	below int    // how many of the tool's processes wait for the command
 	needs string // the oldest version that accepts each argument
-	// cannot returns why the tool cannot enforce a field; "" where it can.
+	// cannot returns why the tool cannot enforce a field; "" if it can.
 	cannot func(w *wrapper, f spec.Field) string
 	// instead returns what would enforce a field that the tool does not; nil where another
 	// wrapper would.

@@ -14,8 +14,7 @@ import (
 type Wrapper interface {
 	// Name is the wrapper's, one of Wrappers.
 	Name() string
-	// Wrap gives the invocation that runs inv inside, and the audit of it. The
-	// error is spec.Problems.
+	// Wrap returns the invocation that runs inv inside, and its audit. The error is spec.Problems.
 	Wrap(inv Invocation) (Invocation, Audit, error)
 }
 
@@ -148,8 +147,8 @@ func toolOf(name string) *tool {
 	return nil
 }
 
-// Choice returns why no wrapper of that name and image can be made, whatever the spec; nil
-// where one can.
+// Choice returns why no wrapper of that name and image can be made, whatever the spec; nil if one
+// can.
 func Choice(name, image string) error {
 	t := toolOf(name)
 	switch {

@@ -22,7 +22,7 @@ func name() string {
 	return prefix + ns + "-" + strconv.Itoa(unix.Getpid()) + "-" + start
 }
 
-// namespace is the inode of this process's pid namespace.
+// namespace returns the inode of this process's pid namespace.
 func namespace() string {
 	var st unix.Stat_t
 	if unix.Stat("/proc/self/ns/pid", &st) != nil {
