@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A program says of every call what its filter says, rule by rule.
+// A program gives the same verdict on every call as its filter, rule by rule.
 func TestProgramIsItsFilter(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	filters := make([]Filter, 0, 80)
@@ -41,7 +41,7 @@ func TestProgramIsItsFilter(t *testing.T) {
 	}
 }
 
-// drawn is one call with interesting arguments.
+// drawn returns a random call with interesting arguments.
 func drawn(r *rand.Rand, f Filter, a Arch, nr uint32, name string) Call {
 	c := Call{Arch: a.Audit(), Nr: nr}
 	for i := range 3 {
@@ -68,8 +68,8 @@ func compare(t *testing.T, f Filter, p []unix.SockFilter, c Call) {
 	}
 }
 
-// Every jump of a program lands inside of it. Every
-// instruction is reached by some jump or by the one before.
+// Every jump of a program ends inside it. Every instruction is reached by a jump or from the one
+// before.
 func TestProgramIsWellFormed(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range 200 {
@@ -108,8 +108,8 @@ func successors(pc int, in unix.SockFilter) []int {
 	return []int{pc + 1 + int(in.Jt), pc + 1 + int(in.Jf)}
 }
 
-// A program longer than a conditional jump reaches still says what its filter
-// says: each call has an errno of its own, and a chain of conditions.
+// A program that is longer than the reach of a conditional jump gives the same verdicts as its
+// filter: here each call has an errno of its own, and a chain of conditions.
 func TestFarJumps(t *testing.T) {
 	f := Filter{Name: "far", Default: Action{Kind: Allow}}
 	for i, name := range AMD64.Calls() {

@@ -67,9 +67,8 @@ func TestEveryCallIsDecided(t *testing.T) {
 	}
 }
 
-// No rule, no call in one and no condition of one is there for nothing: taken
-// out, it changes a verdict under one default or the other. The rules of an
-// option are tried with that option alone.
+// Every rule, every call in a rule and every condition has an effect: without it, a verdict changes
+// under one default or the other. The rules of an option are tried with that option alone.
 func TestNoDeadRules(t *testing.T) {
 	plain := Default(Options{})
 	for _, o := range []Options{{}, {Root: true}, {Unix: true}, {NoInet: true}, {NoFastOpen: true}, {Notify: NotifyExec}, {Notify: NotifyOpens}, {Notify: NotifyOpens, NotifyReads: true}, {Unix: true, Notify: NotifyNames}} {
@@ -99,7 +98,7 @@ func TestNoDeadRules(t *testing.T) {
 	}
 }
 
-// dropped is f with rule i replaced, or taken out where there is none instead.
+// dropped returns f with rule i replaced by instead, or without it if instead is nil.
 func dropped(f Filter, i int, instead *Rule) Filter {
 	f.Rules = slices.Clone(f.Rules)
 	if instead == nil {
@@ -110,8 +109,8 @@ func dropped(f Filter, i int, instead *Rule) Filter {
 	return f
 }
 
-// same tells whether f and g say the same of these calls, with their own
-// default and with Allow. The values tried are those of f.
+// same reports whether f and g give equal verdicts on these calls, with their own default and with
+// Allow. The values tried are those of f.
 func same(f, g Filter, calls []string) bool {
 	for _, def := range []Action{f.Default, {Kind: Allow}} {
 		f.Default, g.Default = def, def
@@ -134,7 +133,7 @@ func same(f, g Filter, calls []string) bool {
 	return true
 }
 
-// The verdicts that docs/reference/spec.md promises, with the high words that a program
+// The verdicts are those that docs/reference/spec.md promises, also with high words that a program
 // may set and the kernel does not read.
 func TestVerdicts(t *testing.T) {
 	allow, eperm, enosys := Action{Kind: Allow}, Fail(unix.EPERM), noSuchCall
@@ -165,7 +164,7 @@ func TestVerdicts(t *testing.T) {
 		{"unshare", Options{}, [6]uint64{}, nil, eperm},
 		{"setns", Options{}, [6]uint64{}, nil, eperm},
 		{"clone", Options{}, [6]uint64{17}, []int{0}, allow},
-		{"clone", Options{}, [6]uint64{0x3d0f00}, []int{0}, allow}, // a thread of libc's
+		{"clone", Options{}, [6]uint64{0x3d0f00}, []int{0}, allow}, // a thread of libc
 		{"clone", Options{}, [6]uint64{0x4111}, []int{0}, allow},   // vfork
 		{"clone", Options{}, [6]uint64{unix.CLONE_NEWUSER | 17}, []int{0}, eperm},
 		{"clone", Options{}, [6]uint64{unix.CLONE_NEWNS}, []int{0}, eperm},
@@ -258,8 +257,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// A profile that allows, logs or answers everything leaves the side doors
-// shut, and one that is stricter stays so.
+// A profile that allows, logs or answers everything leaves the side doors closed, and a stricter
+// one stays strict.
 func TestSideDoorsWinOverProfiles(t *testing.T) {
 	variants := Variants()
 	if testing.Short() {
@@ -306,9 +305,8 @@ func TestSideDoorsWinOverProfiles(t *testing.T) {
 	}
 }
 
-// differences from Docker's default profile for a process that has no
-// capability: what sbx refuses (or lets pass only in part) and Docker allows,
-// and the other way about.
+// differences are the differences from Docker's default profile for a process without capabilities:
+// calls that sbx denies (or allows only in part) and Docker allows, and the reverse.
 var differences = map[string]string{
 	"lsm_get_self_attr": "it reads the caller's own label",
 	"lsm_list_modules":  "it tells the names of the security modules",
@@ -349,7 +347,7 @@ func TestBreadthIsDockers(t *testing.T) {
 		both := Filter{Rules: append(slices.Clone(theirs.Rules), ours.Rules...)}
 		for c := range each(both, AMD64, nr) {
 			for i := range c.Args {
-				c.Args[i] = uint64(uint32(c.Args[i])) // theirs reads the high words
+				c.Args[i] = uint64(uint32(c.Args[i])) // Docker's compares the high words, too
 			}
 			x, _ := ours.Verdict(c)
 			y, _ := theirs.Verdict(c)

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The exported profile, read back and compiled, allows what the default filter
-// allows and nothing else, whatever the arguments and their high bits.
+// The exported profile, read back and compiled, allows exactly what the default filter allows,
+// whatever the arguments and their high bits.
 func TestExportedProfileIsTheDefaultFilter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	values := []uint64{0, 1, 2, 3, 5, 10, 16, 17, 40, 44, unix.TIOCSTI, tioclinux, unix.TIOCSTI + 1, 0x50009401, 0x50009417, 0x40209417, 0x4020bc10, 0x8020bc10, 0xc0506617, 0xc0406618, 0xc0406619, 0xc080661a, unix.F_SETLEASE, unix.F_SETLEASE + 16, unix.S_IFBLK, unix.S_IFCHR | 0o644, unix.S_IFREG,
@@ -55,8 +55,8 @@ func TestExportedProfileIsTheDefaultFilter(t *testing.T) {
 	}
 }
 
-// Every call that is decided by its arguments is one that the export knows how to
-// part, and is allowed for some.
+// The export divides the arguments of every call that is decided by arguments, and allows some of
+// them.
 func TestExportKnowsWhatIsConditional(t *testing.T) {
 	o := Options{Root: true, Unix: true}
 	f := Default(o)

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// word is the 32-bit word at that offset of struct seccomp_data.
+// word returns the 32-bit word at that offset of struct seccomp_data.
 func (c Call) word(at uint32) (w uint32, ok bool) {
 	switch {
 	case at%4 != 0 || at >= argsAt+6*8:
@@ -21,10 +21,10 @@ func (c Call) word(at uint32) (w uint32, ok bool) {
 	return uint32(c.Args[(at-argsAt)/8] >> (8 * (at % 8))), true
 }
 
-// Run is the verdict of program p on call c, as the kernel would reach it. It
-// knows the instructions that seccomp filters are made of by this package and
-// by libseccomp; a program with another one, with a jump out of its end or
-// without a return could not be loaded, and is KillProcess here.
+// Run returns the verdict of program p on call c, as the kernel would reach it. It knows the
+// instructions that this package and libseccomp use in seccomp filters. For a program that could
+// not be loaded, because of another instruction, a jump out of its end or a missing return, it
+// returns KillProcess.
 func Run(p []unix.SockFilter, c Call) Action {
 	bad := Action{Kind: KillProcess}
 	var acc uint32
@@ -70,9 +70,9 @@ func Run(p []unix.SockFilter, c Call) Action {
 	return bad
 }
 
-// actionOf reads a BPF program's return value as the kernel does: what it
-// does not know is KillProcess. The word for the tracer that a TRACE carries
-// is not kept: no filter of this package sends one.
+// actionOf interprets a BPF program's return value as the kernel does: an unknown one is
+// KillProcess. The number for the tracer in a TRACE is dropped, since no filter of this package
+// uses one.
 func actionOf(ret uint32) Action {
 	for k := KillProcess; k <= Allow; k++ {
 		if returns[k] != ret&unix.SECCOMP_RET_ACTION_FULL {
@@ -86,8 +86,7 @@ func actionOf(ret uint32) Action {
 	return Action{Kind: KillProcess}
 }
 
-// describe names a call: "openat", or "call 9999" where the
-// tables have no name for the number.
+// describe names a call: "openat", or "call 9999" if the tables have no name for the number.
 func describe(a Arch, nr uint32) string {
 	if name, ok := a.Name(nr); ok {
 		return name
@@ -98,8 +97,7 @@ func describe(a Arch, nr uint32) string {
 	return "call " + strconv.FormatUint(uint64(nr), 10)
 }
 
-// Calls lists the names of all calls of this architecture in the order of
-// their numbers.
+// Calls lists the names of all calls of this architecture, sorted by their numbers.
 func (a Arch) Calls() []string {
 	if !a.valid() {
 		return nil
@@ -113,13 +111,12 @@ func (a Arch) Calls() []string {
 	return names
 }
 
-// embedded is the program of Default(o) for the architecture that this
-// program was built for, ready to be loaded; nil where there is none. The
-// slice is the caller's own.
+// embedded returns the program of Default(o) for the architecture of this test, ready to be loaded;
+// nil if there is none. The caller owns the slice.
 func embedded(o Options) []unix.SockFilter { return decode(Shipped(o, Native)) }
 
-// decode reads instructions as Shipped returns them. Bytes that do not make a
-// whole instruction at the end are left out.
+// decode reads instructions in the form of Shipped. It ignores bytes at the end that are not a
+// whole instruction.
 func decode(s string) []unix.SockFilter {
 	if len(s) < insnSize {
 		return nil
@@ -136,7 +133,7 @@ func decode(s string) []unix.SockFilter {
 	return prog
 }
 
-// fprog is a program as seccomp(2) wants it.
+// fprog returns a program in the form that seccomp(2) takes.
 func fprog(p []unix.SockFilter) unix.SockFprog {
 	return unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]}
 }

@@ -14,8 +14,7 @@ import (
 
 var kafelOptions = []Options{{}, {Root: true}, {Unix: true}, {Root: true, Unix: true}, {NoInet: true, Unix: true}, {Unix: true, Seal: SealRefuse}, {Unix: true, NoFastOpen: true}}
 
-// The policy says of every call, whatever its arguments, what the default filter
-// says.
+// The policy gives the same verdict on every call as the default filter, whatever the arguments.
 func TestKafelIsTheDefaultFilter(t *testing.T) {
 	for _, a := range bothArches {
 		for _, o := range kafelOptions {
@@ -36,7 +35,7 @@ func verdictOf(f Filter, c Call) string {
 	return kafelAction(do)
 }
 
-// kafelPolicy is a policy that was read back: the first rule that matches holds.
+// kafelPolicy is a policy that was read back: the first rule that matches wins.
 type kafelPolicy struct {
 	rules map[uint32][]kafelRule
 	rest  string
@@ -112,8 +111,8 @@ func readKafel(t *testing.T, text string) kafelPolicy {
 	return p
 }
 
-// nsjail makes of the policy a program that gives, for every call, the verdict of
-// the default filter. strace prints what the kernel is handed.
+// nsjail compiles the policy to a program that gives the verdict of the default filter on every
+// call. strace prints the program that the kernel gets.
 func TestNsjailCompilesTheDefaultFilter(t *testing.T) {
 	nsjail, err := exec.LookPath("nsjail")
 	if err != nil {
@@ -154,7 +153,7 @@ var (
 	straceInsn    = regexp.MustCompile(`BPF_(?:STMT|JUMP)\(([A-Z_|]+), ([^,)]+)(?:, ([^,)]+), ([^,)]+))?\)`)
 )
 
-// straced is the filter in what strace printed.
+// straced returns the filter in strace's output.
 func straced(t *testing.T, text string) (prog []unix.SockFilter) {
 	t.Helper()
 	m := straceProgram.FindStringSubmatch(text)

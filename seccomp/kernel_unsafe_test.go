@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// childEnv makes the test binary the child of TestKernel: the variant whose
-// filter it loads, or "free" for the control.
+// childEnv makes the test binary the child of TestKernel. Its value is the variant whose filter the
+// child loads, or "free" for the control.
 const childEnv = "SBX_TEST_SECCOMP_CHILD"
 
 func TestMain(m *testing.M) {
@@ -26,9 +26,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// attempt is a call with arguments that do no harm, and what the kernel says
-// of it inside and outside of the filter. Where a kernel may be built without
-// the call or the caller lacks a right, free holds several answers.
+// attempt is a call with harmless arguments, with the kernel's answers inside and outside of the
+// filter. If a kernel may lack the call, or the caller a right, free has several answers.
 type attempt struct {
 	call   string
 	args   [6]uintptr
@@ -36,7 +35,7 @@ type attempt struct {
 	free   []unix.Errno
 }
 
-const bad = ^uintptr(0) // as a descriptor -1, as an address none
+const bad = ^uintptr(0) // -1 as a descriptor, invalid as an address
 
 func attempts() []attempt {
 	fault := []unix.Errno{unix.EFAULT, unix.EPERM, unix.ENOSYS, unix.EINVAL}
@@ -112,9 +111,9 @@ func attempts() []attempt {
 	}
 }
 
-// Each refusal is asked for twice: behind the filter, and without one.
+// Each denied call is made twice: with the filter, and without.
 func TestKernel(t *testing.T) {
-	// A kernel that has filters gets as far as to read the one at address 0.
+	// A kernel that supports filters fails only when it reads the one at address 0.
 	if _, _, e := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, 0); e != unix.EFAULT {
 		if os.Getenv("SBX_TEST_MUST_RUN") == "1" {
 			t.Fatalf("no filters: %v", e)
@@ -128,7 +127,7 @@ func TestKernel(t *testing.T) {
 			t.Errorf("%s %#x behind the filter: %v, want %v", a.call, a.args, inside[i], a.inside)
 		}
 		if os.Geteuid() != 0 && free[i] == unix.EPERM {
-			continue // the caller's lack of rights refuses it first
+			continue // the kernel denies it first, because the caller lacks a right
 		}
 		if !slices.Contains(a.free, free[i]) {
 			t.Errorf("%s %#x without a filter: %v, want %v", a.call, a.args, free[i], a.free)
@@ -139,7 +138,7 @@ func TestKernel(t *testing.T) {
 	}
 }
 
-// runChild returns the answers to attempts, in their order.
+// runChild returns the answers to attempts, in order.
 func runChild(t *testing.T, variant string) []unix.Errno {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -182,15 +181,15 @@ func child(variant string) {
 	fmt.Println("end")
 }
 
-// BenchmarkLoad is what the filter costs a start: each round is a thread that
-// takes it on and ends.
+// BenchmarkLoad measures what the filter adds to a start: each round is a thread that loads it and
+// ends.
 func BenchmarkLoad(b *testing.B) {
 	prog := fprog(embedded(Options{Root: true, Unix: true}))
 	var took int64
 	for b.Loop() {
 		done := make(chan int64)
 		go func() {
-			runtime.LockOSThread() // and never unlocked: the thread ends
+			runtime.LockOSThread() // never unlocked, so that the thread ends
 			var from, to unix.Timespec
 			unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0)
 			unix.ClockGettime(unix.CLOCK_MONOTONIC, &from)

@@ -16,7 +16,7 @@ import (
 
 var here = Conditions{Arch: AMD64, Kernel: [2]int{6, 18}}
 
-// judge is the verdict of a profile on a call.
+// judge returns the verdict of a profile on a call.
 func judge(t *testing.T, doc string, h Conditions, call string, args ...uint64) Action {
 	t.Helper()
 	f, err := Profile("p.json", []byte(doc), h)
@@ -37,7 +37,7 @@ func judge(t *testing.T, doc string, h Conditions, call string, args ...uint64) 
 	return want
 }
 
-// rule is a profile of one entry, refusing the rest.
+// rule returns a profile with one entry that denies everything else.
 func rule(entry string) string {
 	return `{"defaultAction":"SCMP_ACT_ERRNO","syscalls":[` + entry + `]}`
 }
@@ -94,7 +94,7 @@ func TestProfile(t *testing.T) {
 		{"ge", arg("GE", "18446744073709551615", "0"), here, []uint64{0, 1<<64 - 2}, eperm},
 		{"masked", arg("MASKED_EQ", "2080505856", "0"), here, []uint64{0, 17}, allow},
 		{"masked not", arg("MASKED_EQ", "2080505856", "0"), here, []uint64{0, 0x20000}, eperm},
-		{"masked value", arg("MASKED_EQ", "15", "18"), here, []uint64{0, 0xf2}, allow}, // 18 under the mask is 2
+		{"masked value", arg("MASKED_EQ", "15", "18"), here, []uint64{0, 0xf2}, allow}, // masked, 18 is 2
 		{"mask of nothing", arg("MASKED_EQ", "0", "1"), here, []uint64{0, 99}, allow},
 		{"two on one argument, first", entry(`,"args":[{"index":1,"value":1,"op":"SCMP_CMP_EQ"},{"index":1,"value":2,"op":"SCMP_CMP_EQ"}]`), here, []uint64{0, 1}, allow},
 		{"two on one argument, second", entry(`,"args":[{"index":1,"value":1,"op":"SCMP_CMP_EQ"},{"index":1,"value":2,"op":"SCMP_CMP_EQ"}]`), here, []uint64{0, 2}, allow},
@@ -182,8 +182,8 @@ func TestBadProfiles(t *testing.T) {
 	}
 }
 
-// What Profile accepts compiles, to a program of the kernel's length or an
-// error, and never opens a side door.
+// Every profile that Profile accepts compiles to a program of a length that the kernel accepts, or
+// to an error, and never opens a side door.
 func FuzzProfile(f *testing.F) {
 	standard, err := json.Marshal(docker.DefaultProfile())
 	if err != nil {
@@ -226,7 +226,7 @@ func FuzzProfile(f *testing.F) {
 	})
 }
 
-// The kept corpus is there in a form that go test reads.
+// The kept corpus is in a form that go test reads.
 func TestCorpus(t *testing.T) {
 	files, err := os.ReadDir("testdata/fuzz/FuzzProfile")
 	if err != nil || len(files) < 5 {

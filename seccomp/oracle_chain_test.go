@@ -14,11 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The oracle is libseccomp: the programs that it makes of the same data give
-// the same verdicts, both being run by the interpreter here. A filter with
-// several verdicts on one call is more than libseccomp takes in one filter
-// with one default, so each kind of verdict becomes a filter of its own, and
-// the strictest holds, which is what the kernel makes of a chain of filters.
+// The oracle is libseccomp: the programs that it makes from the same data must give the same
+// verdicts when the interpreter here runs them. A single filter of libseccomp has one default and
+// cannot have several verdicts on one call. So each kind of verdict becomes a filter of its own,
+// and the strictest verdict wins, as in the kernel's chain of filters.
 
 var scmpArch = map[Arch]seccomp.ScmpArch{AMD64: seccomp.ArchAMD64, ARM64: seccomp.ArchARM64}
 
@@ -42,9 +41,9 @@ func scmpAction(a Action) seccomp.ScmpAction {
 	return seccomp.ActAllow
 }
 
-// chain is f as filters of libseccomp: one that allows and is f's default
-// elsewhere, one for each other verdict. Calls that libseccomp does not know
-// on that architecture are returned.
+// chain returns f as filters of libseccomp: one that allows and has f's default elsewhere, and one
+// for each other verdict. It also returns the calls that libseccomp does not know on that
+// architecture.
 func chain(t *testing.T, f Filter, a Arch) (progs [][]unix.SockFilter, unknown []string) {
 	t.Helper()
 	var verdicts []Action
@@ -53,8 +52,8 @@ func chain(t *testing.T, f Filter, a Arch) (progs [][]unix.SockFilter, unknown [
 			verdicts = append(verdicts, r.Do)
 		}
 	}
-	// The default is for calls that no rule names, whatever its verdict: they
-	// go into the first filter too, as allowed.
+	// The default is for calls that no rule names. A call that a rule names, whatever the verdict,
+	// is allowed by the first filter.
 	first := newFilter(t, f.Default, a)
 	for nr, name := range arches[a].byNumber {
 		if name == "" {
@@ -104,8 +103,8 @@ func chain(t *testing.T, f Filter, a Arch) (progs [][]unix.SockFilter, unknown [
 	return progs, unknown
 }
 
-// oracleCall is the call as libseccomp wants it: by the number that it has on
-// the machine it runs on, which it translates by name.
+// oracleCall returns the call as libseccomp takes it: by its number on the machine on which the
+// test runs, which libseccomp translates by name.
 func oracleCall(a Arch, nr uint32, name string) (seccomp.ScmpSyscall, bool) {
 	if a == Native {
 		return seccomp.ScmpSyscall(nr), true
@@ -162,13 +161,12 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// conditionsOf is a rule's conditions in libseccomp's terms, which compare 64
-// bits and know masks for equality only: lists of conditions, of which one
-// must hold whole. A comparison of the low word becomes the blocks of numbers
-// for which it holds, each the value under a mask.
+// conditionsOf returns a rule's conditions in libseccomp's terms: lists of conditions, of which one
+// must hold as a whole. libseccomp compares 64 bits, and supports masks only for equality. A
+// comparison of the low word therefore becomes blocks of numbers, each a value under a mask.
 func conditionsOf(args []Arg) [][]seccomp.ScmpCondition {
 	lists := [][]seccomp.ScmpCondition{nil}
-	ranges := map[int][][2]uint64{} // by index: what the unmasked low-word conditions leave
+	ranges := map[int][][2]uint64{} // by index: the low words that the unmasked conditions leave
 	var order []int
 	with := func(alternatives []seccomp.ScmpCondition) {
 		var next [][]seccomp.ScmpCondition
@@ -226,7 +224,7 @@ func condition(index int, mask, value uint64) seccomp.ScmpCondition {
 	return seccomp.ScmpCondition{Argument: uint(index), Op: seccomp.CompareMaskedEqual, Operand1: mask, Operand2: value}
 }
 
-// rangesOf are the low words for which an unmasked condition holds.
+// rangesOf returns the low words for which an unmasked condition holds.
 func rangesOf(g Arg) [][2]uint64 {
 	const top = 1<<32 - 1
 	v := g.Value
@@ -266,7 +264,7 @@ func intersect(x, y [][2]uint64) [][2]uint64 {
 	return out
 }
 
-// strictest is the kernel's verdict where all these programs are loaded.
+// strictest returns the kernel's verdict if all these programs are loaded.
 func strictest(progs [][]unix.SockFilter, c Call) Action {
 	v := Action{Kind: Allow}
 	for _, p := range progs {

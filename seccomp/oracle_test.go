@@ -31,13 +31,13 @@ func TestOracleDefault(t *testing.T) {
 			for _, nr := range numbers() {
 				name, known := a.Name(nr)
 				if !known || slices.Contains(unknown, name) {
-					continue // what has no name is TestUnknownNumbers' matter
+					continue // TestUnknownNumbers covers numbers without a name
 				}
 				for c := range each(f, a, nr) {
 					compared++
 					want, got := strictest(theirs, c), Run(ours, c)
 					if want.Kind == Errno && got.Kind == Errno && refusedTwice(f, name) {
-						want = got // two errnos: which of them is the order's matter, not libseccomp's
+						want = got // with two errnos the order decides, about which libseccomp says nothing
 					}
 					if got != want {
 						t.Fatalf("%v %+v: %s %#x: %v, libseccomp says %v", a, o, name, c.Args, got, want)
@@ -54,7 +54,7 @@ func TestOracleDefault(t *testing.T) {
 	}
 }
 
-// refusedTwice tells whether rules with different errnos name the call.
+// refusedTwice reports whether rules with different errnos name the call.
 func refusedTwice(f Filter, name string) bool {
 	var errnos []uint16
 	for _, r := range f.Rules {
@@ -65,7 +65,7 @@ func refusedTwice(f Filter, name string) bool {
 	return len(errnos) > 1
 }
 
-// The names and numbers are libseccomp's, as far as it knows them.
+// The names and numbers are those of libseccomp, as far as it knows them.
 func TestOracleTables(t *testing.T) {
 	for _, a := range bothArches {
 		agreed := 0
@@ -88,8 +88,8 @@ func TestOracleTables(t *testing.T) {
 	}
 }
 
-// Docker's own profile, resolved by Docker's own code and compiled by
-// libseccomp as runc does, gives the verdicts that Profile and Program give.
+// Docker's own profile, resolved by Docker's own code and compiled by libseccomp as runc does,
+// gives the same verdicts as Profile and Program.
 func TestOracleDocker(t *testing.T) {
 	doc, err := json.Marshal(docker.DefaultProfile())
 	must(t, err)
@@ -146,7 +146,7 @@ func TestOracleDocker(t *testing.T) {
 	}
 }
 
-// kernel is the running one's version, by which Docker's code resolves.
+// kernel returns the version of the running kernel, with which Docker's code resolves conditions.
 func kernel(t *testing.T) [2]int {
 	t.Helper()
 	var u unix.Utsname
@@ -165,11 +165,10 @@ func kernel(t *testing.T) [2]int {
 	return v
 }
 
-// Random filters of one verdict beside the default, with wide and narrow
-// conditions, say what libseccomp makes of them. Each list of conditions is a
-// filter of libseccomp's own: of several about one call it makes a tree, which
-// in 2.5.4 takes arg0 < N with a mask on arg1 for more than was asked where
-// another rule compares arg0 too.
+// Random filters with one verdict besides the default, and with wide and narrow conditions, give
+// the same verdicts as libseccomp. Each list of conditions is a filter of libseccomp of its own,
+// because from several about one call it makes a tree. In 2.5.4 that tree takes arg0 < N with a
+// mask on arg1 for more than was requested, if another rule compares arg0, too.
 func TestOracleConditions(t *testing.T) {
 	r := newRandom()
 	for range 100 {
@@ -178,11 +177,11 @@ func TestOracleConditions(t *testing.T) {
 			rule := Rule{Calls: []string{"ioctl"}, Do: Fail(unix.EACCES)}
 			for i := range 1 + r.IntN(3) {
 				g := randomArg(r)
-				g.Index = i // libseccomp takes one condition an argument
+				g.Index = i // libseccomp takes one condition for an argument
 				rule.Args = append(rule.Args, g)
 			}
 			if len(conditionsOf(rule.Args)) > 300 {
-				continue // two low words apart from a value: too many blocks
+				continue // two low words that must differ from a value need too many blocks
 			}
 			f.Rules = append(f.Rules, rule)
 		}
@@ -208,5 +207,5 @@ func TestOracleConditions(t *testing.T) {
 	}
 }
 
-// newRandom is a source that gives the same numbers each time.
+// newRandom returns a source that gives the same numbers each time.
 func newRandom() *rand.Rand { return rand.New(rand.NewPCG(5, 6)) }

@@ -8,8 +8,8 @@ import (
 
 var bothArches = []Arch{AMD64, ARM64}
 
-// numbers are the call numbers that tests try: all that have a name, the gaps
-// between and after them, x32 and the odd ones.
+// numbers returns the call numbers that tests try: all that have a name, the gaps between and after
+// them, x32 and odd ones.
 func numbers() []uint32 {
 	var nrs []uint32
 	for nr := range uint32(600) {
@@ -21,9 +21,9 @@ func numbers() []uint32 {
 	return append(nrs, 1000, 4095, 0x3fffffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff)
 }
 
-// values are the arguments worth trying at that index for a call under f: of
-// each condition its value, its neighbours and its mask's bits, each with high
-// bits set besides, and the flags that go with socket types.
+// values returns the arguments worth trying at that index for a call under f: for each condition
+// its value, the neighbours of that and the bits of its mask, each also with high bits set, and the
+// flags that go with socket types.
 func values(f Filter, name string, index int) []uint64 {
 	vs := []uint64{0, 1}
 	for _, r := range f.Rules {
@@ -53,8 +53,8 @@ func values(f Filter, name string, index int) []uint64 {
 	return slices.Compact(vs)
 }
 
-// each is every combination of interesting arguments of the call of that
-// number: of indices that no rule looks at only one value each.
+// each returns every combination of interesting arguments of the call with that number. For an
+// argument on which no rule depends it tries only one value.
 func each(f Filter, a Arch, nr uint32) iter.Seq[Call] {
 	name, _ := a.Name(nr)
 	var tried [6][]uint64
@@ -87,7 +87,7 @@ func each(f Filter, a Arch, nr uint32) iter.Seq[Call] {
 	}
 }
 
-// randomFilter is any valid filter of a few calls and a lot of conditions.
+// randomFilter returns a valid filter of a few calls and many conditions.
 func randomFilter(r *rand.Rand) Filter {
 	f := Filter{Name: "random", Default: randomAction(r)}
 	calls := append(AMD64.Calls(), ARM64.Calls()...)

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Connect is noted for NotifyConnect, where the level notifies of anything, and allowed
-// without it; Unix has it already.
+// NotifyConnect notifies of connect, if the level notifies of anything. Without it connect is
+// allowed. Unix notifies of it in any case.
 func TestReach(t *testing.T) {
 	connect, ok := Native.Number("connect")
 	if !ok {
@@ -41,8 +41,8 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// What lies in memory and could be executed goes to the supervisor, or fails;
-// what is sealed passes, and nothing else changes.
+// A call that makes an executable file in memory goes to the supervisor, or fails. A sealed one is
+// allowed, and nothing else changes.
 func TestSeal(t *testing.T) {
 	for _, a := range []Arch{AMD64, ARM64} {
 		nr, ok := a.Number("memfd_create")
@@ -82,7 +82,7 @@ func TestSeal(t *testing.T) {
 	}
 }
 
-// plain is the verdict of the same filter without a seal.
+// plain returns the verdict of the same filter without a seal.
 func (o Options) plain(t *testing.T, name string, a Arch, c Call) Action {
 	t.Helper()
 	o.Seal = SealNone

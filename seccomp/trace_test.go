@@ -7,8 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Every call of every entry, by name: the tracer sees exec and ptrace, and the
-// rest is allowed.
+// By name, every call of every entry: the tracer sees exec and ptrace, and the rest is allowed.
 func TestTraced(t *testing.T) {
 	for _, a := range bothArches {
 		p := Traced(a)
@@ -28,7 +27,7 @@ func TestTraced(t *testing.T) {
 			if got != want {
 				t.Errorf("%v %s (%d): %v, want %v", a, name, nr, got, want)
 			}
-			// What stops is an exec, or ptrace: a tracer need not tell more.
+			// A call that stops is an exec or ptrace: a tracer need not distinguish more.
 			if is, _ := Exec(a, c); is && want.Kind != Trace {
 				t.Errorf("%v %s (%d) is an exec, and is not seen", a, name, nr)
 			}
@@ -41,7 +40,7 @@ func TestTraced(t *testing.T) {
 	}
 }
 
-// The numbers of the 32-bit entries, as the kernel's tables have them.
+// These are the numbers of the 32-bit entries in the kernel's tables.
 func TestTracedAtOtherEntries(t *testing.T) {
 	for _, row := range []struct {
 		a     Arch
@@ -90,8 +89,7 @@ func TestTracedAtOtherEntries(t *testing.T) {
 	}
 }
 
-// A child that nobody traces is not made, whatever else the flags say; the
-// kernel reads the low word.
+// No untraced child is made, whatever the other flags are; the kernel reads the low word.
 func TestTracedRefusesUntraced(t *testing.T) {
 	eperm, allow := Fail(unix.EPERM), Action{Kind: Allow}
 	for _, row := range []struct {
@@ -112,8 +110,8 @@ func TestTracedRefusesUntraced(t *testing.T) {
 	}
 }
 
-// Beside the sandbox's own filter it changes no refusal: the stricter of both
-// holds, and Trace is weaker than every refusal.
+// In addition to the sandbox's own filter it changes no denial: the stricter of both wins, and
+// Trace is weaker than every denial.
 func TestTracedOpensNothing(t *testing.T) {
 	for k := KillProcess; k <= KindNotify; k++ {
 		if !(Action{Kind: k}).stricter(Action{Kind: Trace}) {

@@ -31,8 +31,7 @@ func (r random) some(of ...string) []string {
 	return list
 }
 
-// spec is a random document. Documents that make no sense are part of it:
-// Resolve or Build refuse them.
+// spec returns a random document. It may make no sense: then Resolve or Build refuses it.
 func (r random) spec() string {
 	m := map[string]any{}
 	maybe := func(odds int, f func()) {
@@ -94,7 +93,7 @@ func (r random) spec() string {
 	return string(b)
 }
 
-// facts are those of a random machine.
+// facts returns those of a random machine.
 func (r random) facts() string {
 	lines := []string{"file /top", "dir /opt/data", "file /tmp/x/file", "file /tmp/x/.git/config"}
 	add := func(odds int, line string) {
@@ -143,7 +142,7 @@ func (r random) facts() string {
 	return strings.Join(lines, "\n")
 }
 
-// eachPlan builds random plans and hands over those that came to be.
+// eachPlan builds random plans and calls f with each that could be built.
 func eachPlan(t *testing.T, seed uint64, f func(t *testing.T, c *planned)) {
 	t.Helper()
 	n, built := 1500, 0
@@ -181,18 +180,18 @@ func eachPlan(t *testing.T, seed uint64, f func(t *testing.T, c *planned)) {
 	}
 }
 
-// planned is a document, a machine, and what Build made of them.
+// planned is a document, a machine, and the plan that Build made of them.
 type planned struct {
 	doc, facts string
 	w          *world.World
 	r          *spec.Resolved
-	own        *spec.Resolved // r with what the agent needs of its own
+	own        *spec.Resolved // r with the paths that the agent itself needs
 	h          *wrap.Host
 	plan       *wrap.Plan
 	err        error
 }
 
-// lineOf is the name of the line in which a field is told.
+// lineOf returns the name of the line that reports a field.
 func lineOf(f spec.Field) spec.Field {
 	if f == "network.mode" {
 		return "network"
@@ -221,8 +220,8 @@ func TestBuildIsAFunction(t *testing.T) {
 	})
 }
 
-// Every field that a document sets is told of once, and holds unless the
-// document lets it be.
+// Every field that a document sets is reported once, and is enforced unless the document accepts
+// less.
 func TestEveryAskedFieldHasItsLine(t *testing.T) {
 	eachPlan(t, 2, func(t *testing.T, c *planned) {
 		if c.err != nil {
@@ -245,12 +244,12 @@ func TestEveryAskedFieldHasItsLine(t *testing.T) {
 				t.Errorf("%s has %d lines", f, n)
 			}
 			for _, e := range c.lines(lineOf(f)) {
-				// A file hidden where it must be masked runs, like a secret there.
+				// A hidden program that has to be masked is reported like a secret that has to be.
 				masked := e.Field == "filesystem.hide" && strings.Contains(e.Reason, "is masked")
-				// Without a sandbox the command may do to its supervisor what its caller may.
+				// Without a sandbox the command may do to its supervisor whatever its caller may.
 				exposed := c.plan.Rung == wrap.RungFree && (f == "limits.timeout" || f == "max_commands")
-				apart := e.Field == "limits.memory" && strings.Contains(e.Reason, wrap.SocketsApart) // nothing better can be had there
-				// What hide names goes before what mounts do.
+				apart := e.Field == "limits.memory" && strings.Contains(e.Reason, wrap.SocketsApart) // nothing better is possible there
+				// Paths of hide beat those of mounts.
 				hidden := e.Field == "filesystem.mounts" && strings.HasSuffix(e.Reason, "it lies in what is hidden")
 				if e.Status != wrap.Enforced && !masked && !exposed && !apart && !hidden && !c.r.AllowsLess(f) && !c.r.AllowsLess(e.Field) && !c.r.AllowsLess("access_mode") {
 					t.Errorf("%s is %v and was not refused: %s", f, e.Status, e.Reason)
@@ -273,7 +272,7 @@ func TestEveryAskedFieldHasItsLine(t *testing.T) {
 	})
 }
 
-// What is opened is used, once, and what is used was opened.
+// Each slot that is opened is used once, and each that is used was opened.
 func TestSlotsPair(t *testing.T) {
 	eachPlan(t, 3, func(t *testing.T, c *planned) {
 		if c.err != nil {
@@ -306,8 +305,8 @@ func TestSlotsPair(t *testing.T) {
 	})
 }
 
-// The tree that a Plan makes holds what the document says: nothing else can be
-// written, nothing hidden can be reached by any name.
+// The tree that a Plan makes is what the document requests: nothing else can be written, and
+// nothing hidden can be reached by any name.
 func TestTreeHoldsWhatIsAsked(t *testing.T) {
 	eachPlan(t, 4, func(t *testing.T, c *planned) {
 		if c.err != nil || c.plan.Base == wrap.BaseHost {
@@ -328,13 +327,12 @@ func TestTreeHoldsWhatIsAsked(t *testing.T) {
 	})
 }
 
-// checkHidden: secrets, what the spec hides, sockets and the record are out of
-// reach.
+// checkHidden fails if secrets, paths that the spec hides, sockets or the record can be reached.
 func (c *planned) checkHidden(t *testing.T, s seen) {
 	for _, secret := range c.h.Secrets {
 		if view.Within(s.identity, secret.Real) && !c.leadsToNamed(s.identity, secret.Real) {
 			if s.identity == secret.Real && secret.Kind == wrap.Dir {
-				continue // the name of a masked directory may be seen; the directory is another
+				continue // the name of a masked directory may be seen, but it is another directory
 			}
 			t.Errorf("the secret %s can be reached at %s", s.identity, s.path)
 		}
@@ -357,8 +355,7 @@ func (c *planned) checkHidden(t *testing.T, s seen) {
 	}
 }
 
-// leadsToNamed tells whether the spec names id, or something beneath it, in a
-// secret directory.
+// leadsToNamed reports whether the spec names id, or a path under it, in a secret directory.
 func (c *planned) leadsToNamed(id, secret string) bool {
 	for _, l := range [][]spec.Path{c.own.Read, c.own.Write} {
 		for _, n := range l {
@@ -370,8 +367,8 @@ func (c *planned) leadsToNamed(id, secret string) bool {
 	return false
 }
 
-// checkWritable: only what the spec lets be written is, and the protected names
-// in it are not.
+// checkWritable fails if a path can be written that the spec does not list, or that is a protected
+// name in one of these.
 func (c *planned) checkWritable(t *testing.T, s seen) {
 	if s.readOnly || s.kind == wrap.Device || !c.r.Confined {
 		return
@@ -383,7 +380,7 @@ func (c *planned) checkWritable(t *testing.T, s seen) {
 	if j := c.r.Job; j != nil && j.Output.Real != "" {
 		may = may || view.Within(s.identity, j.Output.Real)
 	}
-	if wd := c.r.WorkingDir.Real; c.r.AccessMode == spec.ReadOnly && s.path == s.identity && view.Within(s.identity, wd) { // in whatever it lies
+	if wd := c.r.WorkingDir.Real; c.r.AccessMode == spec.ReadOnly && s.path == s.identity && view.Within(s.identity, wd) { // wherever it lies
 		may = slices.ContainsFunc(c.own.Write, func(p spec.Path) bool {
 			return p.Exists && view.Within(s.identity, p.Real) && (p.Field != wrap.FieldAgent || view.Within(p.Real, wd))
 		}) || c.byMount(s.path)
@@ -407,12 +404,12 @@ func (c *planned) opensProtected(p string) bool {
 	return len(c.r.Globs) > 0 && strings.Contains(p, "/.git")
 }
 
-// byMount tells whether a mount of the spec puts path there.
+// byMount reports whether a mount of the spec shows at a path.
 func (c *planned) byMount(p string) bool {
 	return slices.ContainsFunc(c.r.Mounts, func(m spec.MountAt) bool { return view.Within(p, m.Target) })
 }
 
-// checkInView: with a list of what may be read, nothing else is.
+// checkInView fails if a path is in view that a list of readable paths does not name.
 func (c *planned) checkInView(t *testing.T, s seen) {
 	if !c.r.Visible || s.kind == wrap.Device {
 		return
@@ -433,7 +430,7 @@ func (c *planned) checkInView(t *testing.T, s seen) {
 	}
 }
 
-// checkOpen: what the spec names is there, and can be written where it says.
+// checkOpen fails if a path that the spec names is missing, or is not as writable as the spec says.
 func (c *planned) checkOpen(t *testing.T, tr *tree) {
 	beaten := func(p string) bool {
 		return c.byMount(p) || slices.ContainsFunc(c.r.Hide, func(h spec.Path) bool { return view.Within(p, h.Real) })
@@ -467,8 +464,8 @@ func (c *planned) checkOpen(t *testing.T, tr *tree) {
 	}
 }
 
-// hidesIn tells whether a name is hidden or made in dir, or dir is an agent's home,
-// which is then a directory of the sandbox's own.
+// hidesIn reports whether a name is hidden or made in dir, or dir is an agent's home, which is then
+// a directory of the sandbox's own.
 func (c *planned) hidesIn(dir string) bool {
 	return dir == c.h.HomeReal || slices.ContainsFunc(c.h.Secrets, func(f wrap.Found) bool { return view.Parent(f.Real) == dir }) ||
 		slices.ContainsFunc(c.r.Hide, func(p spec.Path) bool { return view.Parent(p.Real) == dir }) ||

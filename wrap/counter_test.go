@@ -8,7 +8,7 @@ import (
 	"sbx/wrap/world"
 )
 
-// What counts, by what is asked for and what the host has.
+// The counter depends on what is requested and on what the host supports.
 func TestCounter(t *testing.T) {
 	const (
 		noListener = "listener no L"
@@ -19,7 +19,7 @@ func TestCounter(t *testing.T) {
 		asked wrap.Counter
 		host  string
 		want  wrap.Counter
-		why   string // of the refusal, where a budget is asked for or the counter by name
+		why   string // of the refusal, if a budget or a counter is requested
 	}{
 		{wrap.CounterAuto, "", wrap.CounterNotify, ""},
 		{wrap.CounterAuto, noTracer, wrap.CounterNotify, ""},

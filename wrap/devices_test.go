@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Devices are opened by name where the table has them, and no others.
+// A spec can open the devices of the table by name, and no others.
 func TestDevicesByName(t *testing.T) {
 	for path, opens := range map[string]bool{
 		"/dev/kvm": true, "/dev/fuse": true, "/dev/dri/card0": true, "/dev/dri/renderD128": true, "/dev/nvidia0": true, "/dev/nvidiactl": true,

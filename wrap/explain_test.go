@@ -7,7 +7,7 @@ import (
 	"sbx/wrap/world"
 )
 
-// explained is a world, planned for a document.
+// explained returns a world, with a plan for a document.
 func explained(t testing.TB, doc, facts string) (*world.World, *wrap.Adviser) {
 	t.Helper()
 	w := world.Workstation(t, facts)
@@ -22,8 +22,7 @@ func explained(t testing.TB, doc, facts string) (*world.World, *wrap.Adviser) {
 	return w, a
 }
 
-// The View says which line denies an act, and the advice is the smallest line that
-// allows it.
+// The View names the line that denies an act, and the advice is the smallest line that allows it.
 func TestExplain(t *testing.T) {
 	const (
 		ww     = `{"access_mode":"workspace-write"}`
@@ -101,7 +100,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// A file that is there before the start is named alone.
+// If the file exists before the start, the advice names only that file.
 func TestAdviceAlone(t *testing.T) {
 	_, a := explained(t, `{"access_mode":"workspace-write"}`, "")
 	for path, want := range map[string]string{"/home/u/lib/new": `filesystem.write: ["/home/u/lib/new"]`, "/proc/new": ""} {
@@ -111,7 +110,7 @@ func TestAdviceAlone(t *testing.T) {
 	}
 }
 
-// Where an outer sandbox has the files, the line is the one that the document lacks.
+// If an outer sandbox decides on the files, the line is the one that the document lacks.
 func TestExplainInside(t *testing.T) {
 	w, a := explained(t, `{"access_mode":"workspace-write"}`, "")
 	w.Host.Rungs[wrap.RungUser], w.Host.Rungs[wrap.RungRoot] = wrap.Answer{State: wrap.No}, wrap.Answer{State: wrap.No}

@@ -11,7 +11,7 @@ import (
 
 const plans = "../testdata/plans"
 
-// What an agent needs of its own, after codex and claude.
+// These are the paths that an agent needs, like those of codex and claude.
 const (
 	codexFacts = "own write /home/u/.codex\nown locked /home/u/.codex/config.toml\nown locked /home/u/.codex/rules/x\nown locked /home/u/.codex/hooks.json\n" +
 		"file /home/u/.codex/config.toml\nfile /home/u/.codex/rules/x\nfile /home/u/.codex/log"
@@ -19,15 +19,15 @@ const (
 		"file /home/u/.claude/settings.json\nfile /home/u/.claude/projects/p\nfile /home/u/.claude.json\ndir /home/u/.config/claude/state\nfile /home/u/.netrc"
 )
 
-// Homes of others, as root finds them.
+// These are the homes of other users, as root finds them.
 const manyHomes = "root\nother /home/o1\nother /home/o2\nother /home/o3\nother /home/o4\nother /home/o5\nother /home/o6\nother /var/lib/db"
 
-// golden is a spec and the hosts that it is planned for. A host's name with a
-// "+" behind it stands for the same spec with best_effort ["*"].
+// golden is a spec and the hosts for which it is planned. "+" after a host's name means the same
+// spec with best_effort ["*"].
 type golden struct {
 	name  string
 	spec  string
-	facts string // further lines about the machine
+	facts string // additional lines about the machine
 	on    string
 }
 
@@ -150,9 +150,9 @@ var goldens = []golden{
 	{"script", `{"filesystem": {"read": ["@system", "."]}}`, "program /home/u/w/run /opt/python/bin/python3", "all"},
 }
 
-// TestGolden holds the whole of every Plan to a file. What a file says was
-// read against docs/reference/spec.md when it was made; -update writes all anew, and
-// then the difference is to be read.
+// TestGolden compares every Plan with a file as a whole. When a file was made, it was compared with
+// docs/reference/spec.md; -update writes all files again, and then a person must read the
+// difference.
 func TestGolden(t *testing.T) {
 	want := map[string]bool{"world.txt": true}
 	for _, g := range goldens {

@@ -10,7 +10,7 @@ import (
 	"sbx/wrap/world"
 )
 
-// lostWords is what a line says of a right that is lost, with mounts and without.
+// lostWords has the words by which a line reports a lost right, with mounts and without.
 var lostWords = map[string][2]string{
 	"fs.refer":                   {"fs.refer", "fs.refer"},
 	"fs.truncate":                {"fs.truncate", "truncate ("},
@@ -19,8 +19,8 @@ var lostWords = map[string][2]string{
 	"scope.signal":               {"no scopes", "no scopes"},
 }
 
-// Each right that Landlock loses to an old kernel is on a line of the record, with
-// mounts and without, and no right that it has is.
+// Each right that an old kernel's Landlock lacks is reported on a line of the record, with mounts
+// and without, and no right that it has is.
 func TestLostRightsAreOnTheLines(t *testing.T) {
 	for _, doc := range []string{
 		`{"access_mode": "workspace-write", "best_effort": ["*"]}`,

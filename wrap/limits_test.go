@@ -14,14 +14,14 @@ import (
 	"sbx/wrap/world"
 )
 
-// limitCases are limits as a document has them.
+// limitCases are limits as documents set them.
 var limitCases = []struct {
 	memory int64
 	cpus   float64
 	pids   int
 }{{64 << 20, 0.5, 16}, {1, 1, 1}, {1 << 40, 1.5, 256}, {4096, 0.01, 4 << 20}, {123457, 64, 32768}, {2 << 30, 0.25, 2}}
 
-// groupDir is a directory with the files of a group, as the library wants it.
+// groupDir makes a directory with the files of a group, as the library expects it.
 func groupDir(t *testing.T, files ...string) string {
 	t.Helper()
 	cgroups.TestMode = true
@@ -44,8 +44,8 @@ func holds(t *testing.T, dir string, set []wrap.Setting) {
 	}
 }
 
-// What is written into a group of version 2 is what opencontainers/cgroups
-// writes for the same limits, swap shut.
+// sbx writes the same values into a group of version 2 as opencontainers/cgroups for the same
+// limits, without swap.
 func TestSettingsV2(t *testing.T) {
 	for _, c := range limitCases {
 		dir := groupDir(t, "memory.max", "memory.swap.max", "memory.current", "cpu.max", "pids.max")
@@ -69,7 +69,7 @@ func TestSettingsV2(t *testing.T) {
 	}
 }
 
-// The same for version 1.
+// The same holds for version 1.
 func TestSettingsV1(t *testing.T) {
 	for _, c := range limitCases {
 		dir := groupDir(t, "memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.usage_in_bytes", "memory.max_usage_in_bytes",
@@ -96,8 +96,8 @@ func TestSettingsV1(t *testing.T) {
 	}
 }
 
-// A quota is the share that was asked for, of a period that the scheduler
-// takes, and at least a millisecond.
+// A quota is the requested share of a period that the scheduler accepts, and at least a
+// millisecond.
 func TestQuota(t *testing.T) {
 	for cpus, want := range map[float64][2]int64{0.001: {1000, 1000000}, 0.005: {5000, 1000000}, 0.01: {1000, 100000}, 0.5: {50000, 100000},
 		1: {100000, 100000}, 1.5: {150000, 100000}, 1e6: {1e11, 100000}} {
@@ -107,14 +107,14 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-// More processes than the kernel can have are as many as it can have.
+// A limit above the number of processes that the kernel can have becomes that number.
 func TestPIDsAreClamped(t *testing.T) {
 	if s := wrap.PIDsSettings(1 << 50); s[0].Value != "4194304" {
 		t.Errorf("%v", s)
 	}
 }
 
-// Without the file for swap there is no setting of it, and the line says so.
+// Without the file for swap, swap is not limited, and the line says so.
 func TestSwapThatIsNotCounted(t *testing.T) {
 	for _, version := range []int{1, 2} {
 		if set := wrap.MemorySettings(&wrap.GroupHost{Version: version}, 4096); len(set) != 1 {
@@ -127,7 +127,7 @@ func TestSwapThatIsNotCounted(t *testing.T) {
 	}
 }
 
-// Where nothing counts the buffers of sockets a limit of memory is refused, or weaker.
+// If nothing counts the buffers of sockets, a limit of memory is refused, or weaker.
 func TestSocketsThatAreNotCounted(t *testing.T) {
 	for _, version := range []string{"1", "2"} {
 		facts := "group memory " + version + " /sys/fs/cgroup/memory swap nosocket"
@@ -141,7 +141,7 @@ func TestSocketsThatAreNotCounted(t *testing.T) {
 	}
 }
 
-// What an outer sandbox only watches is nothing that an inner one may count on.
+// An inner sandbox must not rely on a limit that the outer one only watches.
 func TestParentIsToldWhatHolds(t *testing.T) {
 	for doc, want := range map[string][3]float64{
 		`{"access_mode": "read-only", "limits": {"memory": 4096, "cpus": 0.5, "pids": 7}}`: {4096, 0.5, 7},

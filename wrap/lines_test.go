@@ -21,8 +21,7 @@ func linesFor(t *testing.T, doc string, facts ...string) (map[string]wrap.Enforc
 	return m, nil
 }
 
-// readonly is a rule like any other: with neither namespaces nor Landlock it
-// cannot be held.
+// readonly is a rule like any other: with neither namespaces nor Landlock it cannot be enforced.
 func TestReadonlyWithNothing(t *testing.T) {
 	for _, doc := range []string{`{"readonly": true}`, `{"sandbox": {"readonly": true}}`} {
 		if m, err := linesFor(t, doc, world.Hosts["no-userns-abi0"]); err == nil {
@@ -31,7 +30,7 @@ func TestReadonlyWithNothing(t *testing.T) {
 	}
 }
 
-func TestWriteListNeedsTruncate(t *testing.T) { // Landlock before ABI 3 leaves truncate(2) open
+func TestWriteListNeedsTruncate(t *testing.T) { // before ABI 3 Landlock does not restrict truncate(2)
 	for _, doc := range []string{`{"filesystem": {"write": ["out"]}}`, `{"readonly": true}`, `{"filesystem": {"read": ["@system", "."]}}`} {
 		if m, err := linesFor(t, doc, world.Hosts["no-userns-abi1"]); err == nil {
 			t.Errorf("%s: not refused: %+v", doc, m)
@@ -39,8 +38,8 @@ func TestWriteListNeedsTruncate(t *testing.T) { // Landlock before ABI 3 leaves 
 	}
 }
 
-// Without scopes abstract sockets are open where the network is the host's, and
-// signals where there is no pid namespace.
+// Without scopes abstract sockets stay open on the host's network, and signals without a pid
+// namespace.
 func TestSideDoorsWithoutScopes(t *testing.T) {
 	for _, row := range [][2]string{
 		{`{"access_mode": "workspace-write", "network": {"mode": "host"}}`, "landlock 3"},
@@ -76,7 +75,7 @@ func TestNotesReachTheirLines(t *testing.T) {
 	}
 }
 
-// Below ABI 6 kill(0) reaches the caller's process group.
+// Below ABI 6, kill(0) reaches the caller's process group.
 func TestOwnGroup(t *testing.T) {
 	_, plan, err := world.Workstation(t, "landlock 3").Build(`{"access_mode": "workspace-write"}`)
 	if err != nil || !plan.OwnGroup {
@@ -84,8 +83,8 @@ func TestOwnGroup(t *testing.T) {
 	}
 }
 
-// /dev/shm is the one directory of /dev that is no kernel's: it and what lies in
-// it may be named.
+// /dev/shm is the only directory of /dev that does not belong to the kernel: a spec may name it and
+// paths in it.
 func TestOnlySharedMemoryOfDevIsWritten(t *testing.T) {
 	for path, want := range map[string]bool{
 		"/dev/shm": true, "/dev/shm/mine": true, "/dev": false, "/dev/shmx": false, "/dev/pts": false, "/proc/sys": false, "/sys/fs": false,

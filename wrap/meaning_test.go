@@ -12,8 +12,8 @@ import (
 	"sbx/wrap/world"
 )
 
-// meaningWorld is what the documents of TestMeaning are about. OUT is a directory outside of
-// the workspace, which no private directory covers.
+// meaningWorld has the paths of the documents of TestMeaning. OUT is a directory outside of the
+// workspace that no private directory covers.
 const meaningWorld = `
 file /usr/bin/make
 dir /etc
@@ -33,24 +33,24 @@ file /srv/out/b/f
 link /srv/out/link a
 `
 
-// TestMeaning holds documents to what the command may do at a path by them: the meaning of
-// each rule, and which of two rules decides. That the kernel does it too is for e2e's tests,
-// one of each mechanism and TestViewIsWhatAProbeFinds over random documents.
+// TestMeaning checks what access a document gives the command to a path: the meaning of each rule,
+// and which of two rules decides. The tests of e2e check that the kernel enforces it, one for each
+// mechanism, and TestViewIsWhatAProbeFinds for random documents.
 func TestMeaning(t *testing.T) {
 	const ro, ww, full = `"access_mode":"read-only"`, `"access_mode":"workspace-write"`, `"access_mode":"danger-full-access"`
 	for _, c := range []struct {
 		members string
-		// want is "PATH ACCESS" separated by commas, with "=SOURCE" where the path shows another
-		// one of the host; an empty SOURCE is the sandbox's own. "host" is the host as it is.
+		// want is "PATH ACCESS" separated by commas. "=SOURCE" follows if the path shows another
+		// path of the host; an empty SOURCE is the sandbox's own. "host" is the unchanged host.
 		want string
 	}{
-		// The modes. /tmp is the sandbox's own, and where there is a list the home, too.
+		// These are the modes. /tmp is the sandbox's own, and with a list so is the home.
 		{ro, "WS/f read-only, OUT/a/f read-only, HOME/note read-only, HOME/.netrc hidden, /etc/passwd read-only, /tmp/x writable=, /var/tmp/x writable=, /dev/shm/x writable="},
 		{ww, "WS/f writable, WS/new writable, OUT/a/f read-only, HOME/note read-only, HOME/.netrc hidden, /etc/passwd read-only, /tmp/x writable=, /var/tmp/x writable=, /dev/shm/x writable="},
 		{full, "host"},
 		{``, "host"},
 
-		// Lists. The first without a mode: nothing but the list is in view.
+		// These are lists. Without a mode, the first shows only the paths of the list.
 		{`"filesystem":{"read":["@system","OUT/a","."]}`, "OUT/a/f read-only, OUT/b/f absent, HOME/note writable=, /etc/passwd read-only, WS/f read-only"},
 		{ww + `,"filesystem":{"read":["@system","OUT/a"]}`, "OUT/a/f read-only, OUT/b/f absent, WS/f writable"},
 		{`"filesystem":{"write":["OUT/a"]}`, "OUT/a/f writable, OUT/b/f read-only, WS/f read-only"},
@@ -63,7 +63,8 @@ func TestMeaning(t *testing.T) {
 		{ww + `,"filesystem":{"write":["../../../srv/out/b"]}`, "OUT/b/f writable, OUT/a/f read-only"},
 		{`"filesystem":{"write":["OUT/link"]}`, "OUT/a/f writable, OUT/b/f read-only"},
 
-		// Which rule decides: hide before mounts, mounts before write, write before read.
+		// These show which rule decides: hide before mounts, mounts before write, write before
+		// read.
 		{`"filesystem":{"write":["OUT/a"],"hide":["OUT/a/sub"]}`, "OUT/a/f writable, OUT/a/sub/f absent"},
 		{`"filesystem":{"read":["@system","OUT/a","."],"hide":["OUT/a/sub"]}`, "OUT/a/f read-only, OUT/a/sub/f absent"},
 		{`"filesystem":{"read":["@system","OUT","."],"write":["OUT/a/sub"]}`, "OUT/a/sub/f writable, OUT/a/f read-only, OUT/b/f read-only"},
@@ -72,14 +73,14 @@ func TestMeaning(t *testing.T) {
 		{ww + `,"filesystem":{"hide":["/data/f"],"mounts":[{"label":"d","source":"OUT/a","target":"/data","mode":"ro"}]}`,
 			"/data/f hidden, /data/sub/f read-only=OUT/a/sub/f"},
 
-		// Mounts.
+		// These are mounts.
 		{`"filesystem":{"mounts":[{"label":"d","source":"OUT/a","target":"/data","mode":"ro"}]}`, "/data/f read-only=OUT/a/f, OUT/a/f writable, /etc/passwd writable"},
 		{ro + `,"filesystem":{"mounts":[{"label":"d","source":"OUT/a","target":"/data/x/y","mode":"rw"}]}`, "/data/x/y/f writable=OUT/a/f, WS/f read-only"},
 		{ww + `,"filesystem":{"mounts":[{"label":"d","source":"OUT/a/f","target":"/file","mode":"ro"}]}`, "/file read-only=OUT/a/f"},
 		{ww + `,"filesystem":{"mounts":[{"label":"d","target":"/scratch","mode":"tmpfs"}]}`, "/scratch/new writable="},
 		{`"filesystem":{"mounts":[{"label":"d","target":"OUT/a","mode":"tmpfs"}]}`, "OUT/a/f writable=, OUT/b/f writable"},
 
-		// A secret is opened by its own path or one under it, and by no directory above it.
+		// A secret is opened by its own path or one under it, and not by a directory above it.
 		{ww + `,"filesystem":{"write":["WS"]}`, "HOME/.netrc hidden, HOME/.ssh/id absent"},
 		{ww + `,"filesystem":{"read":["/"]}`, "HOME/.netrc hidden, HOME/.ssh/id absent"},
 		{ww + `,"filesystem":{"read":["@system","~"]}`, "HOME/.netrc hidden, HOME/.ssh/id absent"},

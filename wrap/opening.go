@@ -19,15 +19,15 @@ type Opening struct {
 	Loopback   bool // bring lo up in the new network namespace
 	Egress     bool // all its addresses are local, and the relay has sockets there
 	Lookups    bool // queries for names come to a socket of the supervisor's
-	Doors      bool // the relay has sockets there by which it connects to servers inside
+	Doors      bool // the relay has sockets there through which it connects to servers inside
 	Broker     bool // the broker has a socket there
-	// FirstPort is the first port that anybody inside may listen at; 0 is the kernel's 1024.
+	// FirstPort is the first port on which the command may listen; 0 leaves the kernel's 1024.
 	FirstPort int
-	// Processes is the new pid namespace's own kernel.pid_max; 0 leaves it.
+	// Processes is the kernel.pid_max of the new pid namespace; 0 leaves it.
 	Processes uint64
 }
 
-// Open is the opening of the best rung that is not known to fail.
+// Open returns the opening of the best fallback level that is not known to fail.
 func Open(r *spec.Resolved, h *Host) Opening {
 	switch {
 	case !r.FileRules && !r.SideDoors && r.Network == spec.NetworkHost:
@@ -67,11 +67,11 @@ func Open(r *spec.Resolved, h *Host) Opening {
 	return o
 }
 
-// firstPort is the first port of a network namespace that needs no capability (ip(7),
+// firstPort is the first port on which a program may listen without a capability (ip(7),
 // ip_unprivileged_port_start).
 const firstPort = 1024
 
-// Has reports whether a namespace of kind n is made.
+// Has reports whether the opening makes a namespace of kind n.
 func (o *Opening) Has(n Namespace) bool {
 	return slices.Contains(o.Namespaces, n)
 }
@@ -86,10 +86,10 @@ func (o *Opening) Same(p *Opening) bool {
 			return false
 		}
 	}
-	return true // the ids are the caller's, and follow from the rung; Processes follows from the host
+	return true // the ids are the caller's and follow from the fallback level; Processes follows from the host
 }
 
-// rungWhy is why the last rung with namespaces cannot be held.
+// rungWhy says why no fallback level with namespaces works.
 func (h *Host) rungWhy() string {
 	why := h.Rungs[RungUser].Why
 	if h.UID == 0 && h.Rungs[RungRoot].Why != "" {

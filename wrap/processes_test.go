@@ -9,8 +9,8 @@ import (
 	"sbx/wrap/world"
 )
 
-// The number of processes is bounded where no limits.pids says so, by what the host
-// has for it, and the line tells where nothing bounds it.
+// Without limits.pids the number of processes is still bounded, by whatever the host supports, and
+// the line says if nothing bounds it.
 func TestProcessesAreBounded(t *testing.T) {
 	const mode, free = `{"access_mode": "read-only"}`, `{}`
 	no := wrap.Answer{State: wrap.No, Why: "no pid_max"}
@@ -58,8 +58,8 @@ func TestProcessesAreBounded(t *testing.T) {
 	}
 }
 
-// Root's are bounded by a control group where nothing else does it, and no group is
-// made where something else does.
+// A control group bounds root's processes if nothing else does, and none is made if something else
+// does.
 func TestProcessesInAGroup(t *testing.T) {
 	const mode, free = `{"access_mode": "read-only"}`, `{}`
 	session := "group pids 2 /sys/fs/cgroup/user.slice/session-3.scope enable threaded"

@@ -12,18 +12,18 @@ import (
 	"sbx/wrap/world"
 )
 
-// tree plays a Plan's mount operations through on a made-up file system and
-// tells what can be reached in the end. It knows of mounts what matters here:
-// that a mount covers what stood there, that a bind copies the mounts beneath,
-// that a clone keeps what it was taken of, that flags are a mount's own.
+// tree carries out a Plan's mount operations on a made-up file system and finds out which files can
+// be reached in the end. It models the relevant properties of mounts: a mount covers what was at
+// its target, a bind copies the mounts under its source, a clone keeps the state in which it was
+// taken, and each mount has flags of its own.
 type tree struct {
 	root  *mounted
 	slots map[int]*mounted
 	fds   map[int]place
 }
 
-// fileSystem is what a mount shows: names to nodes. The host's own files have
-// an identity by which they are known wherever they turn up.
+// fileSystem is the content of a mount: names and their nodes. The host's own files have an
+// identity by which they are recognised wherever they show.
 type fileSystem struct {
 	name  string
 	nodes map[string]wrap.Kind
@@ -31,7 +31,7 @@ type fileSystem struct {
 	gone  map[string]bool
 }
 
-// mounted is a mount: part of a file system at a place of its parent.
+// mounted is a mount: part of a file system at a place in its parent.
 type mounted struct {
 	fs       *fileSystem
 	root     string // in fs
@@ -53,7 +53,7 @@ func newTree(w *world.World) *tree {
 	}
 	root := &mounted{fs: fs, root: "/"}
 	t := &tree{root: root, slots: map[int]*mounted{}, fds: map[int]place{}}
-	for _, m := range w.Host.Mounts { // what is mounted on the host shows the same files
+	for _, m := range w.Host.Mounts { // mounts of the host show the same files
 		at, _ := t.lookUp(m.Path)
 		at.m.children = append(at.m.children, &mounted{fs: fs, root: m.Path, at: at.name})
 	}
@@ -72,7 +72,7 @@ func (fs *fileSystem) kind(name string) wrap.Kind {
 	return fs.lower.m.fs.kind(join(fs.lower.name, name))
 }
 
-// identity is the host's file that name is, or "".
+// identity returns the host's file that name is, or "".
 func (fs *fileSystem) identity(name string) string {
 	switch {
 	case fs.name == "host":
@@ -100,8 +100,7 @@ func (fs *fileSystem) list(dir string) (names []string) {
 	return names
 }
 
-// lookUp follows a path without links through the mounts; ok is false where
-// nothing is there.
+// lookUp follows a path without links through the mounts; ok is false if nothing is there.
 func (t *tree) lookUp(p string) (at place, ok bool) {
 	at = place{t.root, t.root.root}.top()
 	for _, part := range strings.Split(strings.Trim(p, "/"), "/") {
@@ -120,7 +119,7 @@ func (t *tree) lookUp(p string) (at place, ok bool) {
 	return at, true
 }
 
-// top is what is mounted over a place, if anything is.
+// top returns the mount over a place, if there is one.
 func (p place) top() place {
 	for i := len(p.m.children) - 1; i >= 0; i-- {
 		if c := p.m.children[i]; c.at == p.name {
@@ -147,7 +146,7 @@ func (m *mounted) setReadOnly() {
 	}
 }
 
-// play carries out a Plan's operations; the error is one that ends a launch.
+// play carries out a Plan's operations. Its error is one that would end a launch.
 func (t *tree) play(ops []wrap.Mount) error {
 	for i := range ops {
 		if err := t.one(&ops[i]); err != nil {
@@ -265,7 +264,7 @@ func attach(c *mounted, at place) error {
 	return nil
 }
 
-// make puts a name into a tmpfs; what the host has is never added to.
+// make adds a name to a tmpfs; nothing is ever added to the host's files.
 func (t *tree) make(m *wrap.Mount) error {
 	at, ok := t.lookUp(m.Target)
 	if ok || at.m.fs.kind(at.name) == wrap.Symlink {
@@ -308,7 +307,7 @@ func (t *tree) overlay(m *wrap.Mount, at place) error {
 	return attach(&mounted{fs: fs, root: "/", readOnly: m.Upper == ""}, at)
 }
 
-// seen is a host's file that can be reached.
+// seen is a file of the host that can be reached.
 type seen struct {
 	path     string // inside
 	identity string // on the host
@@ -316,12 +315,12 @@ type seen struct {
 	readOnly bool
 }
 
-// walk lists all that can be reached of the host's files.
+// walk lists all files of the host that can be reached.
 func (t *tree) walk() (all []seen) {
 	var visit func(p string, at place)
 	visit = func(p string, at place) {
 		if id := at.m.fs.identity(at.name); id != "" {
-			// What is written through an overlay is written to its own layer.
+			// Writes through an overlay go to its own layer.
 			all = append(all, seen{p, id, at.m.fs.kind(at.name), at.m.readOnly || at.m.fs.lower != nil})
 		}
 		if at.m.fs.kind(at.name) != wrap.Dir {

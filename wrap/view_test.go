@@ -10,8 +10,8 @@ import (
 	"sbx/wrap/world"
 )
 
-// The View says what the mounts do: each file of the host that can be reached is
-// where the View has it, and can be written where it says so; and nothing else can.
+// The View agrees with the mounts: each file of the host that can be reached is where the View has
+// it, and can be written if the View says so; there are no others.
 func TestViewIsWhatTheMountsShow(t *testing.T) {
 	eachPlan(t, 5, func(t *testing.T, c *planned) {
 		if c.err != nil {
@@ -35,7 +35,7 @@ func TestViewIsWhatTheMountsShow(t *testing.T) {
 			c.checkLandlock(t, s, g)
 			if g.Access < view.Read || g.Source != s.identity {
 				t.Errorf("%s is %s, and the view says %+v", s.path, s.identity, g)
-			} else if writable := g.Access == view.Write && !g.Copied; writable == s.readOnly && (s.readOnly || !g.Protected) { // a name may be the listener's to refuse
+			} else if writable := g.Access == view.Write && !g.Copied; writable == s.readOnly && (s.readOnly || !g.Protected) { // the listener may deny a protected name
 				t.Errorf("%s is read-only: %v; the view says %+v", s.path, s.readOnly, g)
 			}
 		}
@@ -50,7 +50,7 @@ func TestViewIsWhatTheMountsShow(t *testing.T) {
 	})
 }
 
-// checkLandlock: the second wall behind the mounts stands nowhere before them.
+// checkLandlock fails if Landlock denies an access that the mounts allow.
 func (c *planned) checkLandlock(t *testing.T, s seen, g view.Grant) {
 	r := &c.plan.Landlock
 	var allowed landlock.FSSet
@@ -75,10 +75,10 @@ func (c *planned) checkLandlock(t *testing.T, s seen, g view.Grant) {
 	}
 }
 
-// checkRules: Landlock lets be written where the View does, and by no rule elsewhere.
+// checkRules fails unless Landlock allows writes exactly where the View does.
 func (c *planned) checkRules(t *testing.T) {
 	r, tree := &c.plan.Landlock, c.plan.View
-	if r.FS&landlock.WriteFile == 0 || c.plan.Rung == wrap.RungParent { // whose View is the outer sandbox's
+	if r.FS&landlock.WriteFile == 0 || c.plan.Rung == wrap.RungParent { // else the View is the outer sandbox's
 		return
 	}
 	for _, rule := range r.Rules {
@@ -96,8 +96,8 @@ func (c *planned) checkRules(t *testing.T) {
 	}
 }
 
-// What other tools are told shows what the mounts of the same Plan do: no file more,
-// none less, and none to be written that they keep.
+// The steps for other tools show the same files as the mounts of the Plan, and make none writable
+// that the mounts keep read-only.
 func TestOtherToolsAreToldTheMounts(t *testing.T) {
 	held := 0
 	eachPlan(t, 6, func(t *testing.T, c *planned) {
@@ -138,8 +138,8 @@ func TestOtherToolsAreToldTheMounts(t *testing.T) {
 	}
 }
 
-// A directory is closed with all that was mounted in it before: a tool that closes it
-// first closes that as well.
+// A directory is made read-only with everything mounted in it: a tool that does so before the
+// mounts must do so again after them.
 func TestToolsCloseWhatIsMountedInAClosedFolder(t *testing.T) {
 	_, plan, err := world.Workstation(t, "overlay no none", "dir /home/u/w/.git/hooks/t", "dir /home/u/w/.git/hooks/s").Build(`{"access_mode": "workspace-write", "filesystem": {"mounts": [
 		{"label": "t", "target": "/home/u/w/.git/hooks/t", "mode": "tmpfs"}, {"label": "s", "source": "/srv/data", "target": "/home/u/w/.git/hooks/s", "mode": "rw"}]}}`)
@@ -155,7 +155,7 @@ func TestToolsCloseWhatIsMountedInAClosedFolder(t *testing.T) {
 	}
 }
 
-// A mount goes before what else makes the working directory read-only.
+// A mount beats other rules that make the working directory read-only.
 func TestMountOnTheWorkingDirectory(t *testing.T) {
 	for mounts, want := range map[string]view.Access{
 		``: view.Read,
@@ -171,7 +171,7 @@ func TestMountOnTheWorkingDirectory(t *testing.T) {
 	}
 }
 
-// told is what may be done in the tree that the nodes make.
+// told returns the access in the tree that the nodes make.
 func told(nodes []wrap.Node) view.Tree {
 	tree := view.New(0)
 	for _, n := range nodes {

@@ -8,21 +8,21 @@ import (
 	"testing"
 )
 
-// maxAPI bounds the exported names that others may rely on, methods included.
+// maxAPI bounds the number of exported names on which others may rely, methods included.
 const maxAPI = 120
 
-// handedOn are names of the API whose fields and methods are none.
+// handedOn are names of the API whose fields and methods do not belong to it.
 var handedOn = map[string]bool{"sbx/spec.Inputs": true, "sbx/spec.HostPaths": true, "sbx/spec.Lists": true,
 	"sbx/spec.Resolved": true, "sbx/spec.Source": true, "sbx/spec.Node": true, "sbx/wrap.Host": true}
 
-// exported is what belongs to an exported name of a package.
+// exported has the facts about an exported name of a package.
 type exported struct {
 	methods  []string
 	mentions []string // exported names of the module in its declaration, as sbx/spec.Opt
 }
 
-// TestTheAPIIsWhatItsPageSays holds docs/reference/go-api.md to the code: each name is there, the
-// root has no other, and none mentions a type that is not on the page.
+// TestTheAPIIsWhatItsPageSays compares docs/reference/go-api.md with the code: each name exists,
+// the root package has no other, and none mentions a type that is not on the page.
 func TestTheAPIIsWhatItsPageSays(t *testing.T) {
 	page := map[string]bool{}
 	row := regexp.MustCompile("(?m)^\\| `(sbx[a-z/]*)`[^|]*\\|([^|]*)\\|$")
@@ -71,8 +71,8 @@ func TestTheAPIIsWhatItsPageSays(t *testing.T) {
 	}
 }
 
-// TestRoomsThatAreNoAPISaySo looks at the packages that others could import by their
-// names.
+// TestRoomsThatAreNoAPISaySo checks the package comments of packages that others could import but
+// should not.
 func TestRoomsThatAreNoAPISaySo(t *testing.T) {
 	for _, dir := range []string{"audit", "dispatch", "landlock", "seccomp", "spec", "wrap", "wrap/defaults", "wrap/host", "wrap/launch", "wrap/outer"} {
 		if text := read(t, dir+"/doc.go"); !strings.Contains(text, "docs/reference/go-api.md") || !strings.Contains(text, " API") {
@@ -129,7 +129,7 @@ func (s source) exports(names map[string]*exported) {
 	}
 }
 
-// receiver is the name of a method's type.
+// receiver returns the name of a method's type.
 func receiver(d *ast.FuncDecl) (name string) {
 	ast.Inspect(d.Recv.List[0].Type, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok && name == "" {
@@ -140,8 +140,7 @@ func receiver(d *ast.FuncDecl) (name string) {
 	return name
 }
 
-// mentions lists the exported names of the module in a type, but for what only its
-// unexported fields mention.
+// mentions lists the exported names of the module in a type, except those in its unexported fields.
 func (s source) mentions(typ ast.Node) (list []string) {
 	ast.Inspect(typ, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -152,7 +151,7 @@ func (s source) mentions(typ ast.Node) (list []string) {
 				}
 			}
 			return false
-		case *ast.Field: // a parameter or a method, whose name is none of a type
+		case *ast.Field: // a parameter or a method, whose name is not a type's
 			list = append(list, s.mentions(n.Type)...)
 			return false
 		case *ast.SelectorExpr:

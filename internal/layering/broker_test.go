@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestOneFileMakesVerdicts holds the broker's one way: what executes takes a Verdict, and
-// dispatch.go alone makes one, or calls what executes.
+// TestOneFileMakesVerdicts checks that the broker has one way to execute: what executes takes a
+// Verdict, and only dispatch.go makes one that allows, or calls what executes.
 func TestOneFileMakesVerdicts(t *testing.T) {
 	made, called := 0, 0
 	for _, s := range sources(t) {
@@ -51,8 +51,8 @@ func TestOneFileMakesVerdicts(t *testing.T) {
 	}
 }
 
-// maxBrokerDeps bounds the packages of others behind cmd/sbx-broker, whose start each run with a
-// broker waits for.
+// maxBrokerDeps bounds the number of other modules' packages behind cmd/sbx-broker, for whose start
+// each run with a broker waits.
 const maxBrokerDeps = 231
 
 func TestTheBrokersStartIsAffordable(t *testing.T) {

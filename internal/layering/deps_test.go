@@ -13,12 +13,12 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/deps.txt anew")
 
-// maxDeps bounds the packages of others behind cmd/sbx, the standard library's internal
-// ones included: each costs time at every start.
+// maxDeps bounds the number of other modules' packages behind cmd/sbx, the standard library's
+// internal ones included: each costs time at every start.
 const maxDeps = 101
 
-// unaffordable are packages that the start of a sandbox cannot pay for, with
-// why; a name ending in a slash stands for all beneath it.
+// unaffordable are packages that the start of a sandbox must not need, with the reason. A name that
+// ends in a slash stands for all packages under it.
 var unaffordable = map[string]string{
 	"C":                               "the binary is static",
 	"net":                             "650 us of start-up with net/http, and cgo's resolver",
@@ -110,8 +110,8 @@ func hotPath(t *testing.T) []string {
 	return strings.Fields(string(out))
 }
 
-// golden is the list that is kept: without the internal packages of the
-// standard library, which change from one Go to the next.
+// golden returns the list in the form that is kept: without the internal packages of the standard
+// library, which change between versions of Go.
 func golden(deps []string) string {
 	var kept []string
 	for _, d := range deps {
@@ -126,7 +126,7 @@ func golden(deps []string) string {
 	return strings.Join(kept, "\n") + "\n"
 }
 
-// difference shows what one list has and the other lacks.
+// difference returns the entries that one list has and the other lacks.
 func difference(old, new string) string {
 	var b strings.Builder
 	show := func(mark, from, to string) {

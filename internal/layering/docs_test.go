@@ -20,7 +20,7 @@ import (
 	"sbx/spec/workshop"
 )
 
-// pages are the documents for users, by their paths.
+// pages returns the documents for users, by their paths.
 func pages(t *testing.T) []string {
 	t.Helper()
 	var list []string
@@ -43,7 +43,7 @@ func pages(t *testing.T) []string {
 	return list
 }
 
-// block is one block of code of a page.
+// block is a block of code in a page.
 type block struct{ language, text string }
 
 var fence = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
@@ -55,8 +55,8 @@ func blocks(text string) (list []block) {
 	return list
 }
 
-// TestEveryFieldIsDocumented holds docs/reference/spec.md to spec.Fields: a section for
-// each, with an example that is a spec and sets the field.
+// TestEveryFieldIsDocumented compares docs/reference/spec.md with spec.Fields: it has a section for
+// each field, with an example that is a valid spec and sets the field.
 func TestEveryFieldIsDocumented(t *testing.T) {
 	sections := map[string]string{}
 	for _, part := range strings.Split(read(t, "docs/reference/spec.md"), "\n### `")[1:] {
@@ -96,8 +96,8 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 	}
 }
 
-// TestTheWholeRecordIsDocumented holds the records of docs/reference/record.md, without
-// their comments, to the schema: they are valid, and have every key of it.
+// TestTheWholeRecordIsDocumented checks the records of docs/reference/record.md, without their
+// comments: they are valid by the schema, and have every key of it.
 func TestTheWholeRecordIsDocumented(t *testing.T) {
 	schema, err := jsonschema.UnmarshalJSON(strings.NewReader(read(t, "audit/record.schema.json")))
 	if err != nil {
@@ -140,9 +140,9 @@ func TestTheWholeRecordIsDocumented(t *testing.T) {
 	}
 }
 
-// TestSamplesDecode reads each sample in YAML and JSON by the reader that it is for, and
-// holds the editors' schema to the specs. A sample is a spec unless it says otherwise: by
-// the name of its file, or since it is listed.
+// TestSamplesDecode reads each sample in YAML and JSON by the reader for which it is meant, and
+// compares the editors' schema with the specs. A sample is a spec unless the name of its file, or a
+// list, says otherwise.
 func TestSamplesDecode(t *testing.T) {
 	schema := editorsSchema(t)
 	specs := 0
@@ -159,7 +159,7 @@ func TestSamplesDecode(t *testing.T) {
 				if _, _, err := workshop.DecodeWorkshop(page, []byte(b.text)); err != nil {
 					t.Errorf("%s: %v", page, err)
 				}
-			case strings.HasPrefix(b.text, "version: 1\n"): // a broker's, which e2e starts
+			case strings.HasPrefix(b.text, "version: 1\n"): // a broker's document, which e2e starts
 			case page == "packaging/README.md": // a workflow's and a devcontainer's
 			default:
 				specs++
@@ -177,8 +177,8 @@ func TestSamplesDecode(t *testing.T) {
 	}
 }
 
-// editorsSchema is what an editor does with a spec: it finds the schema by the catalog's
-// entry, and validates the YAML.
+// editorsSchema does what an editor does with a spec: it finds the schema by the catalog's entry,
+// and validates the YAML.
 func editorsSchema(t *testing.T) func(text string) error {
 	t.Helper()
 	var entry struct {
@@ -219,7 +219,7 @@ func editorsSchema(t *testing.T) func(text string) error {
 	}
 }
 
-// TestEditorsFindFaults: the validator that reads the samples takes no other document.
+// TestEditorsFindFaults checks that the validator that reads the samples rejects other documents.
 func TestEditorsFindFaults(t *testing.T) {
 	schema := editorsSchema(t)
 	for text, good := range map[string]bool{
@@ -258,8 +258,8 @@ var notRun = map[string]struct {
 	"wrap/README.md":                    {1, "it needs Docker"},
 }
 
-// TestCommandsAreRun holds every block of commands to the language console, which
-// e2e.TestDocs executes, but for those of notRun.
+// TestCommandsAreRun checks that every block of commands, except those of notRun, has the language
+// console, which e2e.TestDocs executes.
 func TestCommandsAreRun(t *testing.T) {
 	for _, page := range pages(t) {
 		text := read(t, page)
@@ -284,8 +284,7 @@ func TestCommandsAreRun(t *testing.T) {
 	}
 }
 
-// TestSentencesBeginWithANoun: where a sentence begins with what or who, its subject is
-// missing.
+// TestSentencesBeginWithANoun rejects sentences that begin with what or who: they lack a subject.
 func TestSentencesBeginWithANoun(t *testing.T) {
 	start := regexp.MustCompile(`(?m)(?:^|[.] |^- )(?:What|Who) .*$`)
 	for _, page := range pages(t) {
@@ -297,7 +296,7 @@ func TestSentencesBeginWithANoun(t *testing.T) {
 	}
 }
 
-// maxWords bounds what a user can read of sbx: docs/ and SECURITY.md.
+// maxWords bounds how much a user can read about sbx: docs/ and SECURITY.md.
 const maxWords = 20000
 
 func TestDocumentsStayShort(t *testing.T) {
@@ -313,8 +312,8 @@ func TestDocumentsStayShort(t *testing.T) {
 	}
 }
 
-// TestChangelogIsByVersion: what is not released comes first, then each version with its
-// day, the newest first, and each section is one that Keep a Changelog knows.
+// TestChangelogIsByVersion checks the order: first the unreleased changes, then each version with
+// its date, the newest first. Each section is one of Keep a Changelog.
 func TestChangelogIsByVersion(t *testing.T) {
 	version := regexp.MustCompile(`^\[(\d+\.\d+\.\d+)\] - \d{4}-\d{2}-\d{2}$`)
 	var versions []string
@@ -339,8 +338,7 @@ func TestChangelogIsByVersion(t *testing.T) {
 	}
 }
 
-// TestLinksOfTheDocumentsLeadSomewhere follows the relative links of every page, to the
-// headings too.
+// TestLinksOfTheDocumentsLeadSomewhere follows the relative links of every page, also to headings.
 func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]*))?\)`)
 	heading := regexp.MustCompile(`(?m)^#+ (.*)$`)
@@ -370,8 +368,8 @@ func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
 	}
 }
 
-// TestSamplesInGoCompile builds each whole Go program of the documents, as a program
-// outside of the module's directory that uses the module.
+// TestSamplesInGoCompile builds each whole Go program of the documents, as a program outside of the
+// module's directory that uses the module.
 func TestSamplesInGoCompile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")

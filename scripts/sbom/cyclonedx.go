@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The parts of CycloneDX 1.6 that are used here.
+// These are the parts of CycloneDX 1.6 that are used here.
 type (
 	document struct {
 		Schema       string       `json:"$schema"`
@@ -47,8 +47,8 @@ type (
 	}
 )
 
-// describe is the document of a version's programs, in their order; modules
-// follow, sorted, each once.
+// describe returns the document of a version's programs, in their order. Their modules follow,
+// sorted, each once.
 func describe(version string, at time.Time, programs []program) document {
 	whole := component{Type: "application", Ref: "sbx", Name: "sbx", Version: version, Licenses: make([]license, 1)}
 	whole.Licenses[0].License.ID = "Apache-2.0"
@@ -74,7 +74,7 @@ func describe(version string, at time.Time, programs []program) document {
 	return doc
 }
 
-// linked are the modules in a program, Go's own library among them.
+// linked returns the modules in a program, including Go's own library.
 func linked(info *debug.BuildInfo) []component {
 	list := []component{module("std", strings.TrimPrefix(info.GoVersion, "go"))}
 	for _, m := range info.Deps {
@@ -91,7 +91,7 @@ func module(path, version string) component {
 	return component{Type: "library", Ref: url, Name: path, Version: version, PURL: url}
 }
 
-// target is the system that a program was built for, as linux-amd64.
+// target returns the system for which a program was built, as in linux-amd64.
 func target(info *debug.BuildInfo) string {
 	var system, arch string
 	for _, s := range info.Settings {

@@ -1,5 +1,5 @@
-// Command sbom prints a CycloneDX document of what is inside built programs: each
-// program with its digest, and the modules that Go noted in it.
+// Command sbom prints a CycloneDX document about the contents of built programs: each program with
+// its digest, and the modules that Go noted in it.
 //
 //	sbom -version 0.1.0 -time 1700000000 dist/sbx-0.1.0-linux-amd64/sbx …
 //
@@ -45,7 +45,7 @@ func main() {
 	}
 }
 
-// program is a built program and what Go noted in it.
+// program is a built program, with the information that Go noted in it.
 type program struct {
 	name, digest string
 	info         *debug.BuildInfo

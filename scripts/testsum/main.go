@@ -1,16 +1,15 @@
-// Command testsum keeps the count of test runs.
+// Command testsum counts the results of test runs.
 //
 //	testsum -label root -save root.json -- go test -json ./...
 //
-// runs the command, which must print the events of go test -json, shows a line
-// a package and the output of what failed, and saves what it counted.
+// runs the command, which must print the events of go test -json, shows a line for each package and
+// the output of failed tests, and saves the counts.
 //
 //	testsum root.json user.json
 //
-// prints the skips of several such runs by reason and, as its last line,
-// "N passed, N failed, N skipped". It ends with 1 where anything failed, where
-// no test ran and, with SBX_TEST_MUST_RUN=1, where a test was skipped in every
-// run and -may-skip does not list it.
+// prints the skipped tests of several such runs by reason and, as its last line, "N passed, N
+// failed, N skipped". The exit status is 1 if a test failed, if no test ran, and, with
+// SBX_TEST_MUST_RUN=1, if a test was skipped in every run and -may-skip does not list it.
 package main
 
 import (

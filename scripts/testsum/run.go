@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// Run is what one go test run came to. A name is "package.Test/sub".
+// Run is the result of one go test run. A name is "package.Test/sub".
 type Run struct {
 	Label   string
 	Passed  []string
 	Failed  []string
-	Skipped map[string]string // name to reason
+	Skipped map[string]string // the reason for each name
 	Exit    int               // of the command
 }
 
@@ -40,16 +40,16 @@ type tally struct {
 	parents map[string]bool   // names that have subtests
 	output  map[string][]string
 	build   map[string][]string
-	broken  []string // packages that failed with no failed test
+	broken  []string // packages that failed without a failed test
 	failed  map[string]bool
 
 	label    string
-	of       int       // how many tests there are; 0 where nobody has counted
-	begun    int       // tests, not their parts
-	lastLine time.Time // when how far it is was last shown
+	of       int       // how many tests there are; 0 if unknown
+	begun    int       // tests, without their subtests
+	lastLine time.Time // when progress was last shown
 }
 
-// pause is how long a run may be silent.
+// pause is how long a run may print nothing.
 const pause = 30 * time.Second
 
 func newTally(out io.Writer) *tally {
@@ -86,7 +86,7 @@ func record(label, path string, of int, argv []string) (bool, error) {
 	return waitErr == nil && len(r.Failed) == 0, nil
 }
 
-// read takes events until the end. A line that is no event is shown as it is.
+// read reads events until the end. It shows a line that is not an event unchanged.
 func (t *tally) read(r io.Reader) error {
 	sc := bufio.NewScanner(r)
 	sc.Buffer(nil, 16<<20)
@@ -138,8 +138,8 @@ func (t *tally) take(e event) {
 	}
 }
 
-// endPackage shows the package's line. A package may fail with every test
-// passed: it did not build, or its TestMain found a leak.
+// endPackage shows the package's line. A package can fail with every test passed: if it does not
+// build, or if its TestMain finds a leak.
 func (t *tally) endPackage(e event) {
 	if e.Action == "fail" {
 		fmt.Fprint(t.out, strings.Join(t.build[e.FailedBuild], ""))
@@ -157,9 +157,8 @@ func (t *tally) endPackage(e event) {
 	t.lastLine = time.Now()
 }
 
-// run is what was counted: each test without subtests once; a test with
-// subtests only where it failed by itself; a broken package as one failure;
-// a test that began and never ended as failed.
+// run returns the counts: each test without subtests once; a test with subtests only if it failed
+// by itself; a broken package as one failure; a test that began and never ended as failed.
 func (t *tally) run(label string) Run {
 	r := Run{Label: label, Skipped: map[string]string{}}
 	failedSub := map[string]bool{}
@@ -191,7 +190,7 @@ func (t *tally) run(label string) Run {
 
 var logLine = regexp.MustCompile(`^\s*[\w.-]+\.(?:go|js):\d+: (.*)`)
 
-// reason is the last line that a skipped test logged.
+// reason returns the last line that a skipped test logged.
 func reason(output []string) string {
 	why := "no reason given"
 	for _, line := range output {

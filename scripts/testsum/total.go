@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// total prints the sum of the runs saved at paths; false where it is no success.
+// total prints the sum of the runs saved at paths. It returns false unless all succeeded.
 func total(w io.Writer, paths []string, maySkip string, mustRun bool) (bool, error) {
 	runs := make([]Run, len(paths))
 	for i, p := range paths {
@@ -60,8 +60,8 @@ func total(w io.Writer, paths []string, maySkip string, mustRun bool) (bool, err
 	return len(failed) == 0 && passed > 0, nil
 }
 
-// nowhere is the tests that were skipped and that no run did, in whole or in part, each
-// with a reason. Not every run has every test: some have those of another language.
+// nowhere returns the tests that were skipped, in whole or in part, and that no run did, each with
+// a reason. Not every run has every test: some have those of another language.
 func nowhere(runs []Run) map[string]string {
 	done := map[string]bool{}
 	for _, r := range runs {
@@ -100,8 +100,7 @@ func printSkips(w io.Writer, runs []Run) {
 	}
 }
 
-// readList reads "name reason" lines; the reason is for the reader and must
-// be there.
+// readList reads "name reason" lines. The reason is for people and is required.
 func readList(path string) (map[string]string, error) {
 	list := map[string]string{}
 	if path == "" {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// However an argument names a path of the host, an audit does not.
+// However an argument names a path of the host, an audit does not show it.
 func TestAuditLabels(t *testing.T) {
 	made, err := made(t, "all", "bwrap", `{"access_mode": "workspace-write"}`, "", nil)
 	if err != nil {
@@ -36,7 +36,7 @@ func TestAuditLabels(t *testing.T) {
 	}
 }
 
-// What a tool does not hold is told without paths of the host as well.
+// The reasons why a tool does not enforce a field contain no paths of the host either.
 func TestAuditNotHeld(t *testing.T) {
 	w, err := made(t, "all+", "nsjail", `{"access_mode": "workspace-write"}`, "dir /home/u/w/a:b\nfile /home/u/w/a:b/.envrc\nsocket /home/u/w/s", nil)
 	if err != nil {

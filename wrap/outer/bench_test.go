@@ -9,13 +9,13 @@ import (
 	"sbx/wrap/world"
 )
 
-// BenchmarkWrap is one call for a command with a dozen arguments, audit included.
+// BenchmarkWrap measures one call for a command with a dozen arguments, audit included.
 func BenchmarkWrap(b *testing.B) {
 	for _, name := range Wrappers() {
 		b.Run(name, func(b *testing.B) {
 			on := "root"
 			if name == nameNone {
-				on = "root+" // which holds nothing
+				on = "root+" // which enforces nothing
 			}
 			w, err := made(b, on, name, `{"access_mode": "workspace-write"}`, "", nil)
 			if err != nil {
@@ -32,8 +32,8 @@ func BenchmarkWrap(b *testing.B) {
 	}
 }
 
-// BenchmarkNewWrapper is what is done once for a directory: the Plan and all of a line that
-// no invocation changes, on a machine whose /etc is put together from its entries.
+// BenchmarkNewWrapper measures the work that is done once for a directory: the Plan, and all parts
+// of a line that no invocation changes, on a machine whose /etc is rebuilt from its entries.
 func BenchmarkNewWrapper(b *testing.B) {
 	var more strings.Builder
 	for i := range 180 {
@@ -49,7 +49,7 @@ func BenchmarkNewWrapper(b *testing.B) {
 	w.ListAll(h, "/")
 	for _, name := range Wrappers() {
 		if name == nameNone {
-			continue // which holds nothing
+			continue // which enforces nothing
 		}
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -17,7 +17,7 @@ const (
 	plans = "../../testdata/plans"
 )
 
-// wrapped is a spec for which every wrapper's line is held, on the hosts named.
+// wrapped are the specs for which every wrapper's line is kept, on the named hosts.
 var wrapped = []struct {
 	name, spec, facts, on string
 	mounts                []DirMount
@@ -50,15 +50,15 @@ var wrapped = []struct {
 		[]DirMount{{"in", "/srv/data", "/data", spec.MountRO}, {"out", "/home/u/w/out", "/out", spec.MountRW}}},
 }
 
-// invocation is what is wrapped: a runner of WASI modules, with a token that an
-// audit must not show.
+// invocation returns the wrapped invocation: a runner of WASI modules, with a token that an audit
+// must not show.
 func invocation(mounts []DirMount) Invocation {
 	return Invocation{Cmd: "/usr/bin/wasmtime", Args: []string{"run", "--dir", "/srv/data::/data", "--dir=/home/u/w/out::/out", "--env", "API_KEY=s3cret", "/home/u/w/mod.wasm", "it's \"odd\"", "", "/home/other/x y"},
 		Env: []string{"PATH=/usr/bin:/bin", "LANG=C.UTF-8", "SERVICE_TOKEN=s3cret"}, Mounts: mounts}
 }
 
-// TestWrapperGolden holds every wrapper's line and audit for each of the specs to a
-// file. -update writes them anew; then the difference is to be read.
+// TestWrapperGolden compares every wrapper's line and audit for each of the specs with a file.
+// -update writes the files again; then a person must read the difference.
 func TestWrapperGolden(t *testing.T) {
 	want := map[string]bool{}
 	for _, c := range wrapped {
@@ -135,7 +135,7 @@ func wrapGolden(t *testing.T, on, name, doc, facts string, mounts []DirMount) st
 	}
 	got += out.Cmd + "\n"
 	for i, a := range out.Args {
-		if i > 0 && out.Args[i-1] == nsjailPolicy { // seccomp's tests hold it
+		if i > 0 && out.Args[i-1] == nsjailPolicy { // seccomp's tests check it
 			a = nsjailShut
 		}
 		got += "\t" + a + "\n"
@@ -144,8 +144,8 @@ func wrapGolden(t *testing.T, on, name, doc, facts string, mounts []DirMount) st
 	return got + string(audit.AppendJSON(nil)) + "\n"
 }
 
-// A container is shown no file by a link of the workshop's root that is hidden where
-// the link leads.
+// In a container, a link of the workshop's root must not show a file that is hidden at the link's
+// target.
 func TestImageLinksToNothingHidden(t *testing.T) {
 	for hide, want := range map[string]bool{"[]": true, `["/home/u/w/main.go"]`: false} {
 		w, err := made(t, "all", nameDocker, `{"sandbox": {"root": "/home/u/w"}, "filesystem": {"hide": `+hide+`}}`, "", nil)

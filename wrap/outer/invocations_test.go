@@ -9,8 +9,8 @@ import (
 	"sbx/spec/redact"
 )
 
-// invocations makes random invocations: odd names, credentials of every kind that
-// the rules know, paths, and lengths at which something is cut.
+// invocations makes random invocations: odd names, credentials of every kind that the rules know,
+// paths, and lengths at which something is cut.
 type invocations struct {
 	*rand.Rand
 	rules       redact.Tables
@@ -25,7 +25,7 @@ var oddPaths = []string{"/", "//", "/srv/data", "/srv/data/x", "/home/u/w", "/ho
 	"/etc/passwd", "/proc/self/root/home/o", "/proc/cpuinfo", "//home/o/x", "///usr/lib", "/srv/c:d", "/srv/a,b", "/opt/é/x", "/data", "/out/y", "https://example.test/home/o", "file:///home/o", "FILE://h/home/o",
 	"sqlite:////home/o", "jdbc:postgresql://h/db?user=x&Password=y", "//u:pw@h", "a//u:pw@h", "x=https://h/#password=y", "u:pw@tcp(h:3306)/db", "--dsn=u:p@w(x)/@unix(/s)/db?a=b", "root:pw@/db", "a=b:pw@/db", "a:b/@/c", "u@tcp(h)/db", "https://h/?d=u:pw@tcp(h)/db", "http://u:pw@h/p", "ssh://0123456789abcdef@h/", "./rel/x", "../up", "a/b", "-I/home/o", "-L/usr/lib", "--dir=/home/u/w", "@/home/o", "+/home/o", "x;/home/o", "~/x", "/home/u/w/../../o", "/srv/data(1)/x", "/homes/u"}
 
-// word is a piece of an argument.
+// word returns a piece of an argument.
 func (g *invocations) word() string {
 	secret := "s3cret" + strings.Repeat("Ab9_", g.IntN(12))
 	switch g.IntN(14) {
@@ -41,7 +41,7 @@ func (g *invocations) word() string {
 		s := pick(g, g.rules.Shapes)
 		token := s.Prefix
 		for _, p := range s.Parts {
-			for range p.N - g.IntN(8)/7 { // one too few, now and then
+			for range p.N - g.IntN(8)/7 { // sometimes one too few
 				token += string(p.Ranges[g.IntN(len(p.Ranges))])
 			}
 		}
@@ -55,7 +55,7 @@ func (g *invocations) word() string {
 	case 8:
 		n := pick(g, []int{1020, 1023, 1024, 1025, 8190, 8192, 8193, 9000})
 		return strings.Repeat("y", g.IntN(5)) + strings.Repeat(pick(g, []string{"z", "é", "漢", "😀", "- ", "/q"}), n/2)
-	case 10: // names that are looked at in part, or not at all
+	case 10: // names that are examined only in part, or not at all
 		return pick(g, []string{strings.Repeat("n", pick(g, []int{190, 194, 195, 196})) + "-token=", "--" + strings.Repeat("a-", pick(g, []int{14, 15, 16})) + "token=", "https://u:" + strings.Repeat("p", 7800) + "@h/" + strings.Repeat("x", g.IntN(4)) + strings.Repeat("漢", 200) + "="}) + secret
 	case 9:
 		return "sh -c '" + g.word() + " --" + pick(g, g.rules.Words) + " " + secret + "'"
@@ -72,7 +72,7 @@ func (g *invocations) text() string {
 	return s
 }
 
-// next is an invocation whose directories are mostly those of the wrapper.
+// next returns an invocation whose directories are mostly those of the wrapper.
 func (g *invocations) next(mounts []DirMount) Invocation {
 	inv := Invocation{Cmd: pick(g, []string{"/usr/bin/wasmtime", "wasmtime", "curl", "/home/u/w/tool", "/home/o/é tool", "mysql", "./x/y"}), Args: []string{}, Env: []string{}}
 	n := g.IntN(9)
@@ -109,8 +109,8 @@ func (g *invocations) next(mounts []DirMount) Invocation {
 	return inv
 }
 
-// name is a variable's: of the caller's usual ones, or one that looks like a
-// credential, or nearly.
+// name returns the name of a variable: one of the caller's usual ones, or one that looks like a
+// credential, or almost.
 func (g *invocations) name() string {
 	switch g.IntN(4) {
 	case 0:

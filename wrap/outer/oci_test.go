@@ -14,7 +14,7 @@ import (
 	"sbx/wrap/world"
 )
 
-// bundles are the specs whose bundles are held to files.
+// bundles are the specs whose bundles are compared with files.
 var bundles = []struct{ name, spec, on string }{
 	{"workspace-write", `{"access_mode": "workspace-write"}`, "all root"},
 	{"hide", `{"access_mode": "read-only", "filesystem": {"hide": ["/srv/data", "main.go"]}}`, "all"},
@@ -24,7 +24,7 @@ var bundles = []struct{ name, spec, on string }{
 	{"mounts", `{"access_mode": "workspace-write", "filesystem": {"mounts": [{"label": "in", "source": "/srv/data", "target": "/data", "mode": "ro"}, {"label": "t", "target": "/opt", "mode": "tmpfs"}]}}`, "all"},
 }
 
-// bundled is the bundle of the invocation on the made-up machine.
+// bundled returns the bundle of the invocation on the made-up machine.
 func bundled(t *testing.T, on, doc string) (*Bundle, error) {
 	t.Helper()
 	a, err := asked(t, doc, world.Hosts[on], "dir /opt")
@@ -35,11 +35,10 @@ func bundled(t *testing.T, on, doc string) (*Bundle, error) {
 	return OCI(a, invocation(nil))
 }
 
-// syscallLists is the part of a configuration that package seccomp holds.
+// syscallLists is the part of a configuration that package seccomp's tests check.
 var syscallLists = regexp.MustCompile(`"syscalls": \[.*\]\}`)
 
-// TestBundleGolden holds whole bundles to files, and to the types of the
-// specification.
+// TestBundleGolden compares whole bundles with files, and with the types of the specification.
 func TestBundleGolden(t *testing.T) {
 	for _, c := range bundles {
 		for _, on := range strings.Fields(c.on) {
@@ -71,7 +70,7 @@ func TestBundleGolden(t *testing.T) {
 	}
 }
 
-// A field that a runtime cannot be told is refused by name, or listed.
+// A field that cannot be expressed to a runtime is refused by name, or listed.
 func TestBundleLacks(t *testing.T) {
 	for _, f := range []struct{ field, doc string }{
 		{"max_commands", `"max_commands": 3`}, {"commands.allow", `"commands": {"allow": ["make"]}`}, {"limits.timeout", `"limits": {"timeout": "1m"}`}, {"limits.memory", `"limits": {"memory": "64MiB"}`},

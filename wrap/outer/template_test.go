@@ -15,15 +15,15 @@ import (
 	"sbx/wrap/world"
 )
 
-// oracle is the program that wraps by templates in another language. It reads a
-// line {template} and lines {inv, want}, and tells which answers are not those.
+// oracle is a program in another language that wraps by templates. It reads a line {template} and
+// lines {inv, want}, and reports the answers that differ.
 const oracle = "../../sdk/typescript/test/oracle.js"
 
 // perTemplate is how many invocations each template wraps.
 const perTemplate = 12
 
-// TestTemplate holds the TypeScript package against Wrap: for every spec of the
-// golden lines, every wrapper, and random invocations, the answers are the same.
+// TestTemplate compares the TypeScript package with Wrap: for every spec of the golden lines, every
+// wrapper, and random invocations, the answers are equal.
 func TestTemplate(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -52,7 +52,7 @@ func TestTemplate(t *testing.T) {
 			for _, name := range Wrappers() {
 				w, err := made(t, on, name, c.spec, c.facts, c.mounts)
 				if err != nil {
-					continue // the spec is more than the tool holds
+					continue // the spec requests more than the tool enforces
 				}
 				templates++
 				left := []Lack{{"mounts[0].guestPath", "nothing stands there"}}
@@ -117,7 +117,7 @@ func problemsJSON(t *testing.T, err error) []byte {
 	return b
 }
 
-// caseJSON is a line of the oracle's.
+// caseJSON returns a line for the oracle.
 func caseJSON(t *testing.T, inv *Invocation, want []byte) []byte {
 	t.Helper()
 	env := map[string]string{}
@@ -141,8 +141,8 @@ func caseJSON(t *testing.T, inv *Invocation, want []byte) []byte {
 	return append(b, '\n')
 }
 
-// TestAuditCut holds each cut of an audit to a character's boundary and to its
-// size, wherever the cut falls.
+// TestAuditCut checks that each cut of an audit is at a character's boundary and of the right size,
+// wherever it falls.
 func TestAuditCut(t *testing.T) {
 	w, err := made(t, "all", "bwrap", `{"access_mode": "read-only"}`, "", nil)
 	if err != nil {
@@ -151,7 +151,8 @@ func TestAuditCut(t *testing.T) {
 	for _, c := range []string{"é", "漢", "😀"} {
 		for shift := range 5 {
 			for _, n := range []int{1 << 10, 8 << 10} {
-				// A long credential before: what is cut at the scan's end comes into view.
+				// A long credential comes before, so that text after the scan's limit moves into
+				// it.
 				for _, before := range []string{"", "https://u:" + strings.Repeat("p", 7700) + "@h/"} {
 					arg := before + strings.Repeat("x", shift) + strings.Repeat(c, n/len(c))
 					_, a, err := w.Wrap(Invocation{Cmd: "c", Args: []string{arg, "behind"}})
