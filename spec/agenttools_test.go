@@ -9,7 +9,7 @@ func TestToolNames(t *testing.T) {
 	cases := []struct {
 		agent Agent
 		name  string
-		first string // "" where there is none
+		first string // "" if there is none
 	}{
 		{Claude, "Bash", "Bash"},
 		{Claude, "Agent", "Task"},
@@ -74,8 +74,8 @@ func TestClaudeTool(t *testing.T) {
 	}
 }
 
-// TestToolTable: what goes into an agent's words comes back, and no name of
-// Claude's is in two rows.
+// TestToolTable checks that a name that is translated into an agent's words is translated back, and
+// that no name of Claude's is in two rows.
 func TestToolTable(t *testing.T) {
 	seen := map[string]bool{}
 	for _, row := range agentTools {

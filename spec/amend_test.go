@@ -16,8 +16,8 @@ func amend(t *testing.T, field, text string) []Amendment {
 	return []Amendment{a}
 }
 
-// What a flag adds stands behind what the document has, in its place and in no other; the
-// document stays as it is.
+// A flag's addition comes after the entries of the document, in its own field and in no other. The
+// original document is not changed.
 func TestAmended(t *testing.T) {
 	for _, c := range []struct {
 		doc, field, text, want string
@@ -29,7 +29,7 @@ func TestAmended(t *testing.T) {
 		{doc: `{"access_mode":"read-only"}`, field: "filesystem.write", text: "../out", want: `{"access_mode":"read-only","filesystem":{"write":["/srv/out"]}}`},
 		{doc: `{"filesystem":{"hide":["x"],"write":["~/a"]}}`, field: "filesystem.write", text: "**/.git", want: `{"filesystem":{"hide":["x"],"write":["~/a","**/.git"]}}`},
 		{doc: `{"filesystem":{"write":[]}}`, field: "filesystem.hide", text: "~/b", want: `{"filesystem":{"write":[],"hide":["~/b"]}}`},
-		// A list alone would take the rest of the host out of view.
+		// A list by itself would take the rest of the host out of view.
 		{doc: `{"access_mode":"read-only"}`, field: "filesystem.read", text: "~/.netrc", want: `{"access_mode":"read-only","filesystem":{"read":["/","~/.netrc"]}}`},
 		{doc: `{"filesystem":{"read":["@system"]}}`, field: "filesystem.read", text: "d", want: `{"filesystem":{"read":["@system","/srv/w/d"]}}`},
 		{doc: `{"filesystem":{"read":[]}}`, field: "filesystem.read", text: "@system", want: `{"filesystem":{"read":["@system"]}}`},
@@ -79,7 +79,7 @@ func TestAmended(t *testing.T) {
 	}
 }
 
-// A document's own decision is not undone by a flag.
+// A flag does not undo a document's own decision.
 func TestAmendedRefuses(t *testing.T) {
 	for _, c := range []struct{ doc, field, text, want string }{
 		{`{"network":{"mode":"none"}}`, "network.allow", "@npm", "network.mode (s.json:1:20): cannot let the command reach @npm (--flag): the spec has network.mode none"},
@@ -99,7 +99,7 @@ func TestAmendedRefuses(t *testing.T) {
 	}
 }
 
-// A flag's text is held to the rule of its field.
+// A flag's text must follow the rule of its field.
 func TestAmendReads(t *testing.T) {
 	for _, c := range []struct{ field, text, want string }{
 		{"filesystem.write", "*.c", "globs are not supported here"},
@@ -122,7 +122,7 @@ func TestAmendReads(t *testing.T) {
 	}
 }
 
-// A directory with a name that no document can spell is no place for a relative path.
+// A relative path cannot be used in a directory whose name no document can express.
 func TestAmendReadsFromAnyFolder(t *testing.T) {
 	for _, dir := range []string{"/srv/a*", "/srv/a\xff"} {
 		if _, err := ReadAmendment("filesystem.write", "--flag", "x", dir); err == nil || !strings.HasPrefix(err.Why, `no spec can name "/srv/a`) {
@@ -149,8 +149,8 @@ func TestFromFolder(t *testing.T) {
 	}
 }
 
-// An agent reaches what it says its model's hosts are, where no document says anything of
-// the network; what it is told of its environment is what it gets.
+// If no document says anything about the network, an agent can reach the hosts that it reports for
+// its model. The environment that it is asked with is the one that it gets.
 func TestAgentReach(t *testing.T) {
 	in := inputs()
 	in.Environ = []string{"BASE=caller:1"}

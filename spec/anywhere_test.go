@@ -28,7 +28,7 @@ type noLinks struct{}
 func (noLinks) Lstat(string) (Info, error)      { return Info{IsDir: true}, nil }
 func (noLinks) Readlink(string) (string, error) { return "", NoEntry }
 
-// A child hides what its parent found, also where it works in less.
+// A child hides the paths that its parent found, even if it works in a smaller tree.
 func TestHideAnywhere(t *testing.T) {
 	var looked []string
 	in := Inputs{Home: "/h", Cwd: "/w", Paths: noLinks{}, Find: func(dir, glob string) ([]string, string) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What one start of a sandbox pays for its document: a few tens of
+// BenchmarkDecodeResolve measures what a start of a sandbox spends on its document: a few tens of
 // microseconds.
 func BenchmarkDecodeResolve(b *testing.B) {
 	for _, name := range []string{"good/tier1.json", "good/workshop.yaml", "good/everything.json"} {
@@ -17,15 +17,15 @@ func BenchmarkDecodeResolve(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				_, _ = Resolve(s, inputs()) // most of what they name is not there
+				_, _ = Resolve(s, inputs()) // most of the paths that it names do not exist
 				_ = s.AppendCanonical(nil)
 			}
 		})
 	}
 }
 
-// BenchmarkNarrow narrows one document by another, with the paths of both
-// resolved: a pair takes 0.1 ms at most.
+// BenchmarkNarrow narrows one document by another, with the paths of both resolved: a pair may take
+// 0.1 ms at most.
 func BenchmarkNarrow(b *testing.B) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	in := listed()

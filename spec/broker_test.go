@@ -11,7 +11,7 @@ func TestBrokerNarrows(t *testing.T) {
 		{`{"broker":{"file":"/srv/f","plan":"/srv/f","grant":["fs.read:/srv","net:*.a.example:443"]}}`, `{"access_mode":"read-only"}`, "/srv/f /srv/f fs.read:/srv,net:*.a.example:443"},
 		{`{"broker":{"file":"/srv/f","grant":["fs.write:/srv","net:*.a.example:443","secret:T"]}}`, `{"broker":{"plan":"/srv/f","grant":["fs.read:/srv/data","net:b.a.example:443"]}}`, "/srv/f /srv/f fs.read:/srv/data,net:b.a.example:443"},
 		{`{"broker":{"file":"/srv/f","grant":["secret:T"]}}`, `{"broker":{"grant":[]}}`, "/srv/f  "},
-		// Nothing makes it wider.
+		// A child cannot make it wider.
 		{`{}`, `{"broker":{"file":"/srv/f"}}`, "!broker.file: cannot have /srv/f: the parent has no broker"},
 		{`{"broker":{"file":"/srv/f"}}`, `{"broker":{"file":"/opt"}}`, "!broker.file"},
 		{`{"broker":{"file":"/srv/f","plan":"/srv/f"}}`, `{"broker":{"plan":"/opt"}}`, "!broker.plan"},

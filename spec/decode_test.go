@@ -56,7 +56,7 @@ func TestDecodeBad(t *testing.T) {
 	}
 }
 
-// Every field arrives where it belongs.
+// Every field ends up in its place.
 func TestDecodeEverything(t *testing.T) {
 	s, err := Decode("everything.json", read(t, examples+"/good/everything.json"))
 	if err != nil {
@@ -111,7 +111,7 @@ func TestDecodeEverything(t *testing.T) {
 	if !reflect.DeepEqual(&got, want) {
 		t.Errorf("got %+v\nwant %+v", &got, want)
 	}
-	// And back: a spec made in Go is written so that it reads the same.
+	// In reverse: a spec made in Go is written so that it reads the same.
 	again, err := Decode("again.json", want.Node().AppendJSON(nil, nil))
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func TestDecodeEverything(t *testing.T) {
 	}
 }
 
-// Absent, empty and set are three things.
+// Absent, empty and set are three different states.
 func TestAbsentAndEmpty(t *testing.T) {
 	absent, err := Decode("a.json", []byte(`{"filesystem": {}}`))
 	if err != nil {
@@ -145,7 +145,7 @@ func TestAbsentAndEmpty(t *testing.T) {
 
 func TestFormatByName(t *testing.T) {
 	const yaml, json = "access_mode: read-only", `{"access_mode": "read-only"}`
-	const onlyJSON = "{\"access_mode\"\t: \n\t\"read-only\"}" // YAML takes no tabs there
+	const onlyJSON = "{\"access_mode\"\t: \n\t\"read-only\"}" // YAML allows no tabs there
 	for _, test := range []struct {
 		name, in string
 		ok       bool
@@ -254,7 +254,7 @@ func TestDecodeErrors(t *testing.T) {
 	}
 }
 
-// A DecodeError is a Problem for those who print and record.
+// A DecodeError is also a Problem, for printing and for the record.
 func TestDecodeErrorAsProblem(t *testing.T) {
 	_, err := Decode("spec.json", []byte("{\n \"max_turn\": 1}"))
 	p := AsProblems(err)[0]
@@ -281,7 +281,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// FuzzDecode: whatever is read can be written and means the same again.
+// FuzzDecode checks that every document that can be read can be written, and then means the same.
 func FuzzDecode(f *testing.F) {
 	for _, name := range append(files(f, "*/*.json"), files(f, "*/*.yaml")...) {
 		f.Add(read(f, name))
@@ -315,7 +315,7 @@ func withoutSource(s *SandboxSpec) SandboxSpec {
 	return c
 }
 
-// encoded is the node of s made anew from its values.
+// encoded returns a node made from the values of s.
 func encoded(s *SandboxSpec) *Node {
 	c := withoutSource(s)
 	return c.Node()

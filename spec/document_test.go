@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// However it is written, one document has one digest.
+// A document has the same digest in every format.
 func TestCanonicalOfFormats(t *testing.T) {
 	var want string
 	for i, in := range []string{
@@ -47,7 +47,7 @@ func TestAppendJSON(t *testing.T) {
 	}
 }
 
-// A spec that Go made and that says nothing is an empty object.
+// An empty spec made in Go is an empty object.
 func TestNodeOfNothing(t *testing.T) {
 	if got := string((&SandboxSpec{}).AppendCanonical(nil)); got != "{}" {
 		t.Errorf("got %s", got)

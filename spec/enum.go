@@ -70,40 +70,40 @@ const (
 // environment, private directories.
 func (m AccessMode) Guards() bool { return m == ReadOnly || m == WorkspaceWrite }
 
-// String is the mode as specs write it; "" when unset.
+// String returns the mode as specs write it; "" if unset.
 func (m AccessMode) String() string { return wordOf(m, accessModes) }
 
-// String is the mode as specs write it; "" when unset.
+// String returns the mode as specs write it; "" if unset.
 func (m NetworkMode) String() string { return wordOf(m, networkModes) }
 
-// String is the mode as specs write it.
+// String returns the mode as specs write it.
 func (m MountMode) String() string { return wordOf(m, mountModes) }
 
-// String is the answer as specs write it.
+// String returns the answer as specs write it.
 func (e OnExceed) String() string { return wordOf(e, onExceeds) }
 
-// String is the profile as specs write it.
+// String returns the profile as specs write it.
 func (p Profile) String() string { return wordOf(p, profiles) }
 
-// String is the agent as specs write it.
+// String returns the agent as specs write it.
 func (a Agent) String() string { return wordOf(a, agents) }
 
-// ParseAccessMode is the mode that a spec's word names.
+// ParseAccessMode returns the mode that a word of a spec names.
 func ParseAccessMode(s string) (AccessMode, bool) { return valueOf[AccessMode](s, accessModes) }
 
-// ParseNetworkMode is the mode that a spec's word names.
+// ParseNetworkMode returns the mode that a word of a spec names.
 func ParseNetworkMode(s string) (NetworkMode, bool) { return valueOf[NetworkMode](s, networkModes) }
 
-// ParseMountMode is the mode that a spec's word names.
+// ParseMountMode returns the mode that a word of a spec names.
 func ParseMountMode(s string) (MountMode, bool) { return valueOf[MountMode](s, mountModes) }
 
-// ParseOnExceed is the answer that a spec's word names.
+// ParseOnExceed returns the answer that a word of a spec names.
 func ParseOnExceed(s string) (OnExceed, bool) { return valueOf[OnExceed](s, onExceeds) }
 
-// ParseProfile is the profile that a spec's word names.
+// ParseProfile returns the profile that a word of a spec names.
 func ParseProfile(s string) (Profile, bool) { return valueOf[Profile](s, profiles) }
 
-// ParseAgent is the agent that a spec's word names.
+// ParseAgent returns the agent that a word of a spec names.
 func ParseAgent(s string) (Agent, bool) { return valueOf[Agent](s, agents) }
 
 // The words of each enumeration, in the order of its values from 1 on.

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// check holds an enumeration to its words: each value has one, each word is
-// one value's, and nothing else parses.
+// check compares an enumeration with its words: each value has one word, each word belongs to one
+// value, and nothing else parses.
 func check[E ~uint8](t *testing.T, name string, words []string, parse func(string) (E, bool), text func(E) string) {
 	t.Helper()
 	var all []string

@@ -9,8 +9,7 @@ import (
 	"sbx/internal/doc"
 )
 
-// leaves walks the struct of the spec: a field is an object where its Opt
-// holds a struct.
+// leaves walks the struct of the spec: a field is an object if its Opt contains a struct.
 func leaves(t reflect.Type, outer string) (all []string) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -55,8 +54,8 @@ func tableNames[T any](outer string, table []member[T], isObject func(string) bo
 	return all
 }
 
-// SandboxSpec, Fields, the decoder and the encoder have the same fields, in
-// one order; the schema is held to Fields by TestSchemaDescribes.
+// SandboxSpec, Fields, the decoder and the encoder have the same fields in the same order.
+// TestSchemaDescribes compares the schema with Fields.
 func TestFieldsAgree(t *testing.T) {
 	structs := leaves(reflect.TypeFor[SandboxSpec](), "")
 
@@ -119,7 +118,7 @@ func leavesOfMount() (all []string) {
 	return all
 }
 
-// Fields hands out a copy.
+// Fields returns a copy.
 func TestFieldsIsACopy(t *testing.T) {
 	Fields()[0].Doc = "changed"
 	if Fields()[0].Doc == "changed" {

@@ -11,9 +11,8 @@ import (
 	"testing"
 )
 
-// The package runs at the start of every sandbox: what it imports is paid for
-// there, in time. fmt, os, reflect and the YAML and schema libraries are for
-// tests only.
+// The package runs at the start of every sandbox, so its imports cost time there. Only tests may
+// import fmt, os, reflect and the YAML and schema libraries.
 func TestImports(t *testing.T) {
 	pure := []string{"sbx/internal/broker/caps", "sbx/internal/broker/wire", "sbx/internal/doc", "sbx/internal/doc/decode", "sbx/internal/reach", "sbx/internal/view", "cmp", "embed", "errors", "math", "path", "slices", "sort", "strconv", "strings", "time", "unicode/utf8", "sbx/spec/redact"}
 	linux := append(slices.Clone(pure), "crypto/sha256", "sbx/internal/read", "syscall", "golang.org/x/sys/unix")
@@ -21,7 +20,7 @@ func TestImports(t *testing.T) {
 	if err != nil || len(names) == 0 {
 		t.Fatal(names, err)
 	}
-	// The packages beneath run there too, and may import this one and each other.
+	// The packages under it run there, too. They may import this one and each other.
 	beneath, err := filepath.Glob("*/*.go")
 	if err != nil || len(beneath) == 0 {
 		t.Fatal(beneath, err)
@@ -52,7 +51,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// Seeds that are kept are there: a fuzz test over nothing passes.
+// The kept seeds exist: otherwise a fuzz test would pass without testing anything.
 func TestCorpora(t *testing.T) {
 	for _, name := range []string{"FuzzDecode", "FuzzResolve"} {
 		seeds, err := os.ReadDir(filepath.Join("testdata", "fuzz", name))

@@ -2,8 +2,7 @@ package spec
 
 import "strings"
 
-// Known tells whether f may stand in best_effort: "*", a field, or a field
-// that has fields.
+// Known reports whether best_effort may contain f: "*", a field, or a field that has fields.
 func Known(f Field) bool {
 	if f == "*" {
 		return true

@@ -51,7 +51,7 @@ func (m *merger) inheritedFiles(f Field, parent *Node) *Node {
 	case m.child.Restrict.Set && f != "filesystem.mounts" && !m.guards():
 		return m.restrictedList(parent)
 	case !m.guards():
-	case f == "filesystem.write": // beside the working directory
+	case f == "filesystem.write": // in addition to the working directory
 		return none
 	case f == "filesystem.mounts":
 		return readOnlyMounts(parent)

@@ -11,11 +11,11 @@ import (
 	"sbx/internal/reach"
 )
 
-// The properties are held over random documents in a small world, in which
-// links lead out of directories and a secret lies in the home. What a spec opens is
-// told by an oracle of its own (opens), which asks each path of the world.
+// The properties are checked for random documents in a small world, in which links lead out of
+// directories and a secret lies in the home. An oracle (opens) asks for each path of the world
+// whether a spec opens it.
 
-// words draws some of the words, each with one chance in two.
+// words draws some of the words, each with a chance of one in two.
 func words(rng *rand.Rand, from ...string) string {
 	var some []string
 	for _, w := range from {
@@ -26,8 +26,8 @@ func words(rng *rand.Rand, from ...string) string {
 	return "[" + strings.Join(some, ",") + "]"
 }
 
-// groups are the parts of a random document. Restrictions of different groups
-// are independent of each other.
+// groups are the parts of a random document. Restrictions of different groups are independent of
+// each other.
 var groups = []func(*rand.Rand) string{
 	func(rng *rand.Rand) string {
 		return `"tools_allowed":` + words(rng, "Read", "Bash", "Bash(git:*)", "Write") + `,"tools_denied":` + words(rng, "Bash(rm:*)", "WebFetch")
@@ -111,8 +111,8 @@ func document(rng *rand.Rand, of []func(*rand.Rand) string) string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
-// opens tells which paths of the host can be read and written under r, by
-// whatever name, and which variables the command gets.
+// opens returns which paths of the host can be read and written under r, by any name, and which
+// variables the command gets.
 func opens(r *Resolved, lists Lists) (read, write map[string]bool) {
 	read, write = map[string]bool{}, map[string]bool{}
 	names := []string{"/mnt"}
@@ -139,8 +139,8 @@ func opens(r *Resolved, lists Lists) (read, write map[string]bool) {
 	return read, write
 }
 
-// stands is what the sandbox has at a name: hide goes before mounts, mounts
-// before write, write before read; within one the longest path.
+// stands returns what the sandbox shows at a name: hide beats mounts, mounts beat write, write
+// beats read; within one list the longest path wins.
 func stands(r *Resolved, name string, lists Lists) (at string, writable, seen bool) {
 	for _, h := range r.Hide {
 		if under(name, h.Real) {
@@ -175,8 +175,8 @@ func stands(r *Resolved, name string, lists Lists) (at string, writable, seen bo
 	return name, seen && (!r.Confined || named(r.Write)), seen
 }
 
-// byLeftLink tells whether a link on the way to p stands where a command works, of
-// r or of a document above it.
+// byLeftLink reports whether p leads through a link in a directory in which a command works, of r
+// or of a document above it.
 func byLeftLink(r *Resolved, p *Path) bool {
 	dirs := append(slices.Clone(r.Earlier), r.WorkingDir.Real)
 	for _, w := range r.Write {
@@ -234,7 +234,7 @@ func TestTheMeetIsBelowBoth(t *testing.T) {
 	}
 }
 
-// reachesNoMore tells whether no connection is allowed that the parent refuses.
+// reachesNoMore reports whether every allowed connection is one that the parent allows.
 func reachesNoMore(t *testing.T, m, parent *Resolved) bool {
 	t.Helper()
 	if parent.Network == NetworkHost {
@@ -261,7 +261,7 @@ func reachesNoMore(t *testing.T, m, parent *Resolved) bool {
 	return true
 }
 
-// opensNoMore tells whether nothing is read or written that the parent keeps.
+// opensNoMore reports whether everything that can be read or written is allowed by the parent.
 func opensNoMore(t *testing.T, m, parent *Resolved, lists Lists) bool {
 	t.Helper()
 	pr, pw := opens(parent, lists)
@@ -269,10 +269,10 @@ func opensNoMore(t *testing.T, m, parent *Resolved, lists Lists) bool {
 	return subset(t, "reads more than its parent", mr, pr) && subset(t, "writes more than its parent", mw, pw)
 }
 
-// opensNoMoreThanAlone tells whether nothing is read or written that the child, by
-// itself and started in the same directory, would not: of what it says or implies
-// something of. Mounts, and what may be written beside its list of what may be read,
-// it inherits where it says nothing of them.
+// opensNoMoreThanAlone reports whether everything that can be read or written would also be allowed
+// by the child alone, started in the same directory, as far as the child sets or implies anything
+// about it. If it sets nothing, it inherits mounts, and writable paths in addition to its list of
+// readable ones.
 func opensNoMoreThanAlone(t *testing.T, m *Resolved, parent, child string) bool {
 	t.Helper()
 	in := listed()
@@ -289,15 +289,15 @@ func opensNoMoreThanAlone(t *testing.T, m *Resolved, parent, child string) bool 
 	if root || alone.AccessMode.Guards() || fs.Write.Set {
 		ok = subset(t, "writes more than the child", mw, aw)
 	}
-	// A workshop of the parent's stays in view.
+	// A workshop of the parent stays in view.
 	if root || !strings.Contains(parent, "sandbox") && (alone.AccessMode.Guards() && !fs.Read.Set || fs.Read.Set && fs.Write.Set) {
 		ok = ok && subset(t, "reads more than the child", mr, ar)
 	}
 	return ok
 }
 
-// TestMountsOpenNoMore tries the pairs that random documents seldom come to: mounts
-// on the very directories that they show.
+// TestMountsOpenNoMore tries pairs that are rare among random documents: mounts on the very
+// directories that they show.
 func TestMountsOpenNoMore(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	in, met := listed(), 0
@@ -348,7 +348,7 @@ func TestMountsOpenNoMore(t *testing.T) {
 	}
 }
 
-// below compares the fields that are plain values with an order of its own.
+// below compares fields with plain values that have an order of their own.
 func below(t *testing.T, whom string, m, d *SandboxSpec) bool {
 	t.Helper()
 	less := func(what string, m, d Opt[int]) bool {
@@ -375,8 +375,8 @@ func below(t *testing.T, whom string, m, d *SandboxSpec) bool {
 	return ok
 }
 
-// TestNarrowTwice holds for all but a workshop, which has one root, and restrict,
-// which goes on from where its caller's ends.
+// TestNarrowTwice covers every field except a workshop, which has one root, and restrict, which
+// continues from its caller's subtree.
 func TestNarrowTwice(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range propertyRounds {
@@ -416,13 +416,13 @@ func TestAbsentInherits(t *testing.T) {
 	}
 }
 
-// TestOrderOfIndependentRestrictions lets two documents of different groups
-// narrow a third in both orders.
+// TestOrderOfIndependentRestrictions narrows a document by two others of different groups, in both
+// orders.
 func TestOrderOfIndependentRestrictions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range propertyRounds {
 		mine, others := []func(*rand.Rand) string{}, []func(*rand.Rand) string{}
-		// An access_mode implies a network and an environment: not independent.
+		// An access_mode implies a network and an environment, so it is not independent.
 		files := len(groups) - 1
 		for i, g := range groups {
 			if side := rng.IntN(2); side == 0 && i != 4 && i != 5 || i == files {
@@ -445,8 +445,8 @@ func TestOrderOfIndependentRestrictions(t *testing.T) {
 	}
 }
 
-// all is everything that is in force, without places, order of unions and what
-// merely tells how it came about.
+// all returns everything that is in force, without places, the order of unions, and remarks on how
+// it came about.
 func all(r *Resolved) string {
 	x := *r
 	sorted := func(l []string) []string { return slices.Sorted(slices.Values(l)) }

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// narrowed resolves documents that narrow each other; the name of the first is
-// p.json, of the next c.json.
+// narrowed resolves documents that narrow each other. The first is called p.json, the next c.json.
 func narrowed(t testing.TB, docs ...string) (Resolved, error) {
 	t.Helper()
 	names := []string{"p.json", "c.json", "d.json"}
@@ -28,7 +27,7 @@ func narrowed(t testing.TB, docs ...string) (Resolved, error) {
 	return chain[len(chain)-1], nil
 }
 
-// listed is inputs with lists of secrets, protected names and system files.
+// listed returns inputs with lists of secrets, protected names and system files.
 func listed() Inputs {
 	in := inputs()
 	in.Environ = []string{"PATH=/bin:/opt", "HOME=/home/u", "LANG=C", "AWS_SECRET_ACCESS_KEY=s"}
@@ -47,17 +46,17 @@ func listed() Inputs {
 
 func TestNarrow(t *testing.T) {
 	for _, test := range []struct{ parent, child, want string }{
-		// Absent inherits.
+		// An absent field inherits.
 		{`{"access_mode":"read-only"}`, `{}`, "readonly confined private files doors net=none cwd=/p/w"},
 		{`{}`, `{"access_mode":"workspace-write"}`, "confined private files doors net=none cwd=/p/w w=/p/w"},
 		{`{"access_mode":"workspace-write","working_dir":"/p"}`, `{"working_dir":"w"}`, "confined private files doors net=none cwd=/p/w w=/p/w"},
 		{`{"access_mode":"workspace-write"}`, `{"access_mode":"read-only"}`, "readonly confined private files doors net=none cwd=/p/w"},
 		{`{"access_mode":"workspace-write"}`, `{"readonly":true}`, "readonly confined private files doors net=none cwd=/p/w"},
 		{`{"access_mode":"danger-full-access"}`, `{"network":{"mode":"none"}}`, "doors net=none cwd=/p/w"},
-		// Empty denies.
+		// An empty list denies.
 		{`{"filesystem":{"read":["@system","/srv"]}}`, `{"filesystem":{"read":[]}}`, "readonly confined visible private files doors net=host cwd=/p/w"},
 		{`{"filesystem":{"write":["/srv","/opt"]}}`, `{"filesystem":{"write":[]}}`, "readonly confined files doors net=host cwd=/p/w"},
-		// What its access_mode implies counts as if the child had written it.
+		// Values that its access_mode implies count as if the child had written them.
 		{`{"access_mode":"workspace-write","network":{"mode":"host"}}`, `{"access_mode":"workspace-write"}`, "confined private files doors net=none cwd=/p/w w=/p/w"},
 		{`{"access_mode":"workspace-write","network":{"allow":["a.example:443"]}}`, `{"access_mode":"workspace-write"}`, "confined private files doors net=allow cwd=/p/w w=/p/w"},
 		{`{"network":{"allow":["a.example:443"]}}`, `{"access_mode":"workspace-write","network":{"mode":"none"}}`, "confined private files doors net=none cwd=/p/w w=/p/w"},
@@ -65,7 +64,7 @@ func TestNarrow(t *testing.T) {
 		{`{"access_mode":"workspace-write","filesystem":{"write":["/srv"]}}`, `{"access_mode":"workspace-write"}`, "confined private files doors net=none cwd=/p/w w=/p/w"},
 		{`{"access_mode":"workspace-write","filesystem":{"write":["/srv"]}}`, `{"max_turns":1}`, "confined private files doors net=none cwd=/p/w w=/p/w,/srv"},
 		{`{"filesystem":{"read":["@system","~/.netrc","/p"]}}`, `{"access_mode":"read-only"}`, "readonly confined visible system private files doors net=none cwd=/p/w r=/p,/p/w"},
-		// A list of the child's is the whole of it, where the parent covers it.
+		// A list of the child replaces the parent's, if the parent's covers it.
 		{`{"filesystem":{"write":["/srv"]}}`, `{"filesystem":{"write":["/srv/data"]}}`, "readonly confined files doors net=host cwd=/p/w w=/srv/data"},
 		{`{"filesystem":{"read":["@system"]}}`, `{"filesystem":{"read":["/opt"]}}`, "readonly confined visible private files doors net=host cwd=/p/w r=/opt"},
 		{`{"access_mode":"workspace-write"}`, `{"filesystem":{"write":["src"]}}`, "readonly confined private files doors net=none cwd=/p/w w=/p/w/src"},
@@ -74,18 +73,19 @@ func TestNarrow(t *testing.T) {
 		{`{"access_mode":"workspace-write","working_dir":"/p"}`, `{"working_dir":"w","filesystem":{"write":["src"]}}`, "readonly confined private files doors net=none cwd=/p/w w=/p/w/src"},
 		{`{"access_mode":"workspace-write","working_dir":"/p"}`, `{"working_dir":"w","filesystem":{"write":["."]}}`, "confined private files doors net=none cwd=/p/w w=/p/w,/p/w"},
 		{`{"access_mode":"workspace-write","filesystem":{"write":["/srv"]}}`, `{"filesystem":{"write":["/srv/data"]}}`, "readonly confined private files doors net=none cwd=/p/w w=/srv/data"},
-		// A protected name is opened in the workspace, and does not close it.
+		// A protected name opens that name in the workspace, and does not close the workspace.
 		{`{"access_mode":"workspace-write","filesystem":{"write":["**/.git"]}}`, `{"filesystem":{"write":[".git","src"]}}`, "confined private files doors net=none cwd=/p/w w=/p/w,/p/w/src,/p/w/.git?"},
 		{`{"access_mode":"workspace-write"}`, `{"filesystem":{"write":["link"]}}`, "!link"},
-		// Both hide.
+		// The paths of both are hidden.
 		{`{"filesystem":{"hide":["/srv/f"]}}`, `{"filesystem":{"hide":["/opt"]}}`, "files doors net=host cwd=/p/w h=/srv/f,/opt"},
-		// A mount that is left out leaves nothing to see.
+		// Without the parent's mount, nothing shows at its target.
 		{`{"filesystem":{"mounts":[{"source":"/srv/data","target":"/opt","mode":"rw"}]}}`, `{"filesystem":{"mounts":[]}}`, "files doors net=host cwd=/p/w h=/opt"},
 		{`{"filesystem":{"mounts":[{"source":"/srv/data","target":"/opt","mode":"rw"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv/data","target":"/opt","mode":"ro"}]}}`, "files doors net=host cwd=/p/w m=/srv/data:/opt:ro"},
-		// An access_mode of the child's lets them be written no more than filesystem.write.
+		// An access_mode of the child makes mounts read-only, as it does with the paths of
+		// filesystem.write.
 		{`{"filesystem":{"mounts":[{"source":"/srv/data","target":"/opt","mode":"rw"},{"target":"/mnt","mode":"tmpfs"}]}}`, `{"access_mode":"read-only"}`, "readonly confined private files doors net=none cwd=/p/w m=/srv/data:/opt:ro m=:/mnt:tmpfs"},
 		{`{"access_mode":"workspace-write","filesystem":{"mounts":[{"source":"/srv/data","target":"/opt","mode":"rw"}]}}`, `{"max_turns":1}`, "confined private files doors net=none cwd=/p/w w=/p/w m=/srv/data:/opt:rw"},
-		// A worker's restrict counts from its caller's.
+		// A worker's restrict is relative to its caller's.
 		{`{"sandbox":{"root":"root"}}`, `{"restrict":"/src"}`, "confined visible system private files doors net=host cwd=/p/root/src r=/p/root/src w=/p/root/src"},
 		{`{"sandbox":{"root":"root"},"restrict":"/src"}`, `{"restrict":"/lib","readonly":true}`, "readonly confined visible system private files doors net=host cwd=/p/root/src/lib r=/p/root/src/lib"},
 		{`{"sandbox":{"root":"root"}}`, `{}`, "confined visible system private files doors net=host cwd=/p/root r=/p/root w=/p/root"},
@@ -111,7 +111,7 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// TestEscalations holds each error to the field, both values and both places.
+// TestEscalations checks that each error names the field, both values and both places.
 func TestEscalations(t *testing.T) {
 	for _, test := range []struct{ parent, child, field, want string }{
 		{`{"access_mode":"read-only"}`, `{"access_mode":"workspace-write"}`, "access_mode", `access_mode (c.json:1:16): cannot have workspace-write: the parent has read-only (p.json:1:16)`},
@@ -165,17 +165,17 @@ func TestEscalations(t *testing.T) {
 		{`{"filesystem":{"write":["/opt"]}}`, `{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"rw"}]}}`, "filesystem.mounts[0]", "read-only"},
 		{`{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"ro"}],"write":[]}}`, `{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"rw"}]}}`, "filesystem.mounts[0]", "read-only"},
 		{`{"filesystem":{"mounts":[{"target":"/srv","mode":"tmpfs"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"ro"}]}}`, "filesystem.mounts[0]", "something else mounted"},
-		// A mount that is only read keeps its directory from being written, though nothing else does.
+		// A read-only mount keeps its directory from being written, even if no other rule does.
 		{`{"filesystem":{"mounts":[{"source":"/srv","target":"/srv","mode":"ro"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv","target":"/srv","mode":"rw"}]}}`, "filesystem.mounts[0]", "filesystem.mounts[0] (c.json:1:26): cannot mount /srv at /srv rw: the parent has that target read-only (p.json:1:26)"},
 		{`{"access_mode":"workspace-write","filesystem":{"mounts":[{"source":"src","target":"/p/w/src","mode":"ro"}]}}`, `{"filesystem":{"mounts":[{"source":"src","target":"/p/w/src","mode":"rw"}]}}`, "filesystem.mounts[0]", "that target read-only"},
 		{`{"filesystem":{"mounts":[{"source":"/srv","target":"/srv","mode":"ro"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv/data","target":"/x","mode":"rw"}]}}`, "filesystem.mounts[0]", "cannot mount /srv/data at /x rw: the parent has it read-only (p.json:1:26)"},
 		{`{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"ro"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"rw"}]}}`, "filesystem.mounts[0]", "that target read-only"},
 		{`{"filesystem":{"write":[],"mounts":[{"source":"/srv","target":"/x","mode":"rw"},{"source":"/opt","target":"/x/data","mode":"ro"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv/data","target":"/y","mode":"rw"}]}}`, "filesystem.mounts[0]", "cannot mount /srv/data at /y rw: the parent has it read-only (p.json:1:24)"},
-		// What it covers where a mount shows it, it does not show.
+		// A path that another mount covers inside does not count as shown by the first mount.
 		{`{"filesystem":{"read":["@system"],"mounts":[{"source":"/srv","target":"/x","mode":"ro"},{"target":"/x/data","mode":"tmpfs"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv/data","target":"/y","mode":"ro"}]}}`, "filesystem.mounts[0]", "cannot mount /srv/data at /y: the parent has only what is named in view"},
 		{`{"filesystem":{"read":["@system"],"mounts":[{"source":"/srv","target":"/x","mode":"ro"}],"hide":["/x/data"]}}`, `{"filesystem":{"mounts":[{"source":"/srv","target":"/y","mode":"ro"}]}}`, "filesystem.mounts[0]", "only what is named in view"},
 		{`{"access_mode":"workspace-write","filesystem":{"mounts":[{"source":"/tmp","target":"/x","mode":"ro"},{"target":"/x/x","mode":"tmpfs"}]}}`, `{"filesystem":{"mounts":[{"source":"/tmp/x","target":"/y","mode":"ro"}]}}`, "filesystem.mounts[0]", "/tmp private"},
-		// What a link leads to is named as well.
+		// The target of a named link is named as well.
 		{`{"filesystem":{"read":["/p/w/src"]}}`, `{"filesystem":{"read":["/ways/link"]}}`, "filesystem.read[0]", "cannot have /ways/link in view: the parent has only what is named in view (p.json:1:23); it is /srv/data"},
 		{`{"readonly":true}`, `{"readonly":false}`, "readonly", "readonly (c.json:1:13): cannot have readonly: false: it is read-only by readonly: true (p.json:1:13)"},
 		{`{"access_mode":"read-only"}`, `{"readonly":false}`, "readonly", "access_mode: read-only (p.json:1:16)"},
@@ -232,7 +232,7 @@ func problemsOf(err error) Problems {
 	return nil
 }
 
-// TestNoEscalation is what only looks like one.
+// TestNoEscalation has documents that only look like escalations.
 func TestNoEscalation(t *testing.T) {
 	for _, test := range []struct{ parent, child string }{
 		{`{}`, `{"best_effort":["*"],"limits":{"memory":"1GiB"}}`},
@@ -272,7 +272,7 @@ func TestNoEscalation(t *testing.T) {
 	}
 }
 
-// What a workshop implies that narrows a spec is told by the workshop's own place.
+// If a value that a workshop implies narrows a spec, the error names the workshop's place.
 func TestNarrowedByAWorkshop(t *testing.T) {
 	for _, c := range []struct{ parent, child, want string }{
 		{`{"working_dir":"/p/w/src"}`, `{"sandbox":{"root":"/p/w"}}`, "working_dir c.json:1:20"},
@@ -295,7 +295,7 @@ func TestNarrowedByAWorkshop(t *testing.T) {
 	}
 }
 
-// Each field is compared, or has its reason why it need not be.
+// Each field is compared, or has a reason why it need not be.
 func TestEachFieldHasAnOrder(t *testing.T) {
 	var rows []Field
 	for i := range orders {
@@ -313,8 +313,8 @@ func TestEachFieldHasAnOrder(t *testing.T) {
 	}
 }
 
-// What is private in a directory that the command starts in stays so, unless that is
-// written: no child opens the host's, nor what a mount shows of it to be read only.
+// A private directory in the directory in which the command starts stays private, unless a document
+// lists it as writable: no child opens the host's, or a read-only mount of it.
 func TestPrivateInTheWorkingDirectory(t *testing.T) {
 	in := listed()
 	in.Lists.Private = []string{"/srv/data"}

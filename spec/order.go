@@ -69,13 +69,13 @@ type Lists struct {
 	// Secret reports whether an absolute path is hidden by default or lies in a directory that
 	// is. home is the caller's home directory.
 	Secret func(path, home string) bool
-	// Holds reports whether a path that is hidden by default may lie beneath an absolute path.
+	// Holds reports whether a path that is hidden by default may lie under an absolute path.
 	Holds func(path, home string) bool
 	// Private lists the directories that the sandbox replaces by empty ones of its own if an
 	// access_mode or filesystem.read is set and nothing opens the host's.
 	Private []string
-	// Protected reports whether a path relative to a writable tree is a protected name, lies
-	// beneath one, or is a directory on the way to one.
+	// Protected reports whether a path relative to a writable tree is a protected name, lies under
+	// one, or is a directory that leads to one.
 	Protected func(rel string) bool
 	// System reports whether @system makes an absolute path visible.
 	System func(path string) bool

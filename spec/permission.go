@@ -11,10 +11,10 @@ const (
 	BypassPermissions
 )
 
-// String is the mode as Claude writes it.
+// String returns the mode as Claude writes it.
 func (m PermissionMode) String() string { return wordOf(m, PermissionModes) }
 
-// ParsePermissionMode is the mode that a word names.
+// ParsePermissionMode returns the mode that a word names.
 func ParsePermissionMode(s string) (PermissionMode, bool) {
 	return valueOf[PermissionMode](s, PermissionModes)
 }

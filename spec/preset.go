@@ -12,7 +12,7 @@ type PresetAt struct {
 	Name, Why, Gives string
 	Loud             bool
 	Field            Field
-	Paths            []string // that it opens
+	Paths            []string // that the preset opens
 }
 
 // Presets lists the names that filesystem.write takes for sets of paths.
@@ -41,7 +41,7 @@ func ReadSets() []string {
 	return append([]string{System}, presetNames(func(p *preset) bool { return !p.socket })...)
 }
 
-// Caches lists the paths of the sets that are no sockets.
+// Caches lists the paths of the sets other than those of sockets.
 func (r *Resolved) Caches() (all []string) {
 	for i := range presets {
 		if p := &presets[i]; !p.socket {
@@ -123,7 +123,7 @@ func (p *presetPlace) at(home string, get func(string) string) string {
 func (r *resolver) preset(f Field, item string, write bool) {
 	p := presetOf(item)
 	if p == nil {
-		return // the decoder lets none through
+		return // the decoder rejects such a name
 	}
 	toMake := len(r.out.Absent)
 	at := PresetAt{Name: p.name, Why: p.why, Gives: p.gives, Loud: p.loud, Field: f}

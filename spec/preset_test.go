@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Each set says what it is for and what it gives away, and reads as an item of a list.
+// Each set says what it is for and what it gives away, and is valid as an item of a list.
 func TestPresets(t *testing.T) {
 	for i := range presets {
 		p := &presets[i]
@@ -52,7 +52,7 @@ func TestPresetPaths(t *testing.T) {
 	}
 }
 
-// A set opens no secret that a variable moves it to: no cache lies there.
+// A variable cannot make a set open a secret, because no cache is a secret.
 func TestPresetsOpenNoSecret(t *testing.T) {
 	in := Inputs{Home: "/h", Cwd: "/w", Paths: noLinks{}, Lists: Lists{Secret: func(path, home string) bool { return under(path, home+"/.ssh") }}}
 	for _, c := range []struct {
@@ -73,7 +73,7 @@ func TestPresetsOpenNoSecret(t *testing.T) {
 	}
 }
 
-// A nested sandbox has the paths, whatever its own variables say.
+// A nested sandbox gets the paths of a set, whatever its own variables are.
 func TestPresetsAreWrittenOut(t *testing.T) {
 	s, err := Decode("in", []byte(`{"filesystem": {"read": ["@system", "@pip"], "write": ["@npm", "/o"]}}`))
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // them all.
 type Field string
 
-// In tells whether f is one of fields or lies in one of them.
+// In reports whether f is one of fields or lies in one of them.
 func (f Field) In(fields ...Field) bool {
 	return slices.ContainsFunc(fields, func(of Field) bool { return f == of || strings.HasPrefix(string(f), string(of)+".") })
 }

@@ -51,7 +51,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// A FIFO is read to its end, and no further than 1 MiB.
+// A FIFO is read to its end, but no more than 1 MiB of it.
 func TestReadFIFO(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
@@ -65,7 +65,7 @@ func TestReadFIFO(t *testing.T) {
 		{doc.MaxBytes + 100000, "larger than 1 MiB"},
 	} {
 		done := make(chan error, 1)
-		go func() { // ends with EPIPE where the reader has had enough
+		go func() { // ends with EPIPE if the reader stops early
 			done <- os.WriteFile(path, make([]byte, test.size), 0o600)
 		}()
 		b, err := Read(path)

@@ -49,8 +49,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// Under mode allow no variable names a proxy, which the command could not reach by its
-// address, unless a document passes or sets it.
+// Under mode allow the command gets no variables that name a proxy, which it could not reach,
+// unless a document passes or sets them.
 func TestEnvironmentWithoutProxies(t *testing.T) {
 	in := inputs()
 	in.Environ = []string{"A=b", "HTTP_PROXY=p", "https_proxy=p", "ALL_PROXY=p", "ftp_proxy=p", "No_Proxy=p", "NO_PROXY_X=p", "HTTPS_PROXY=http://u:secret@p"}
@@ -75,8 +75,8 @@ func TestEnvironmentWithoutProxies(t *testing.T) {
 			}
 		}
 	}
-	// A child without a network passes the variables; one that has them by its own list does too,
-	// but not what the parent keeps as a credential.
+	// A child without a network passes the variables, and so does one whose own list has them,
+	// except those that the parent keeps back as credentials.
 	chain := func(child string) error {
 		_, err := Chain([]*SandboxSpec{decodeAt(t, `{"access_mode":"workspace-write","network":{"mode":"allow"}}`), decodeAt(t, child)}, in)
 		return err
@@ -106,7 +106,7 @@ func TestEnvironmentOfJob(t *testing.T) {
 	}
 }
 
-// The order of a spec made in Go is that of names.
+// The variables of a spec made in Go are sorted by name.
 func TestEnvironmentOfGo(t *testing.T) {
 	s := &SandboxSpec{Environment: Some(Environment{Pass: Some([]string{}), Set: Some(map[string]string{"B": "1", "C": "2", "A": "3"})})}
 	r, err := Resolve(s, inputs())
@@ -129,7 +129,7 @@ func TestMatchName(t *testing.T) {
 			t.Errorf("%s, %s: %v", test.glob, test.name, got)
 		}
 	}
-	// No pair of glob and name takes long.
+	// No pair of a glob and a name takes long.
 	if matchName(strings.Repeat("*A", 1000)+"B", strings.Repeat("A", 10000)) {
 		t.Error("matched")
 	}
@@ -173,7 +173,7 @@ func TestLooksLikeCredential(t *testing.T) {
 			t.Errorf("%s is kept back: %s", name, why)
 		}
 	}
-	// Every row is some name's, and says why.
+	// Every row matches some name, and has a reason.
 	for i, c := range credentialNames {
 		name := strings.NewReplacer("*", "X", "?", "L").Replace(c.Glob)
 		if strings.HasSuffix(c.Glob, "UR?") {
@@ -192,7 +192,7 @@ func TestLooksLikeCredential(t *testing.T) {
 	}
 }
 
-// A URL with a password in it makes a credential of any variable.
+// A URL with a password makes any variable a credential.
 func TestPasswordsInURLs(t *testing.T) {
 	for _, value := range []string{
 		"http://user:word@proxy:3128", "https://user:word@pypi.local/simple", "socks5h://u:w@h", "postgres://u:w@h/db?x=y", "redis://:word@h:6379/0",

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// host is the tree that most cases are resolved against: the spec lies in
-// /p, the caller stands in /p/w.
+// host is the tree for most cases: the spec lies in /p, and the caller is in /p/w.
 var host = tree{
 	"/home": "dir", "/home/u": "dir", "/home/u/.cache": "dir", "/home/u/.netrc": "file",
 	"/p": "dir", "/p/w": "dir", "/p/w/src": "dir", "/p/w/src/main.go": "file", "/p/w/link": "-> /srv/data", "/p/w/out": "-> /nowhere", "/srv/keys": "-> /home/u/.netrc",
@@ -32,7 +31,7 @@ func decodeAt(t testing.TB, doc string) *SandboxSpec {
 	return s
 }
 
-// summary is what Resolve decided about files and network, in few words.
+// summary describes in few words what Resolve decided about files and network.
 func summary(r Resolved) string {
 	var s []string
 	add := func(name string, on bool) {
@@ -72,7 +71,7 @@ func summary(r Resolved) string {
 
 func TestResolveFiles(t *testing.T) {
 	for _, test := range []struct{ doc, want string }{
-		// The table of access modes.
+		// These are the access modes.
 		{`{}`, "net=host cwd=/p/w"},
 		{`{"access_mode":"danger-full-access"}`, "net=host cwd=/p/w"},
 		{`{"access_mode":"read-only"}`, "readonly confined private files doors net=none cwd=/p/w"},
@@ -87,7 +86,7 @@ func TestResolveFiles(t *testing.T) {
 		{`{"access_mode":"workspace-write","readonly":true,"filesystem":{"write":["/srv",".git"],"mounts":[{"source":"/opt","target":"/o","mode":"rw"}]}}`,
 			"readonly confined private files doors net=none cwd=/p/w m=/opt:/o:ro"},
 		{`{"readonly":true}`, "readonly confined files doors net=host cwd=/p/w"},
-		// Without an access_mode, each rule does what it says.
+		// Without an access_mode, each rule works by itself.
 		{`{"filesystem":{}}`, "net=host cwd=/p/w"},
 		{`{"filesystem":{"write":[]}}`, "readonly confined files doors net=host cwd=/p/w"},
 		{`{"filesystem":{"write":["src"]}}`, "readonly confined files doors net=host cwd=/p/w w=/p/w/src"},
@@ -102,7 +101,7 @@ func TestResolveFiles(t *testing.T) {
 		{`{"filesystem":{"mounts":[{"source":"/ways/link","target":"/data/","mode":"rw"},{"target":"~/t","mode":"tmpfs"}]}}`,
 			"files doors net=host cwd=/p/w m=/srv/data:/data:rw m=:/home/u/t:tmpfs"},
 		{`{"access_mode":"danger-full-access","filesystem":{"read":["@system"]}}`, "readonly confined visible system private files doors net=host cwd=/p/w"},
-		// The network.
+		// These are about the network.
 		{`{"network":{"mode":"host"}}`, "net=host cwd=/p/w"},
 		{`{"network":{"mode":"none"}}`, "doors net=none cwd=/p/w"},
 		{`{"network":{"mode":"allow"}}`, "doors net=allow cwd=/p/w"},
@@ -110,12 +109,12 @@ func TestResolveFiles(t *testing.T) {
 		{`{"network":{"mode":"none","listen":[80]}}`, "doors net=none cwd=/p/w"},
 		{`{"network":{}, "access_mode":"read-only"}`, "readonly confined private files doors net=none cwd=/p/w"},
 		{`{"access_mode":"danger-full-access","network":{"mode":"none"}}`, "doors net=none cwd=/p/w"},
-		// What does not exist yet.
+		// These paths do not exist yet.
 		{`{"access_mode":"workspace-write","filesystem":{"write":[".git","new/deep/er","**/.git"]}}`,
 			"confined private files doors net=none cwd=/p/w w=/p/w,/p/w/.git?,/p/w/new/deep/er? g=**/.git"},
 		{`{"filesystem":{"write":["/srv/new","/srv"]}}`, "readonly confined files doors net=host cwd=/p/w w=/srv,/srv/new?"},
 		{`{"filesystem":{"write":["link/new","/srv"]}}`, "readonly confined files doors net=host cwd=/p/w w=/srv,/srv/data/new?"},
-		// Where things count from.
+		// These show to what relative paths refer.
 		{`{"working_dir":"w/src","filesystem":{"read":["main.go","/ways/link"]}}`, "readonly confined visible private files doors net=host cwd=/p/w/src r=/p/w/src/main.go,/srv/data,/p/w/src"},
 		{`{"working_dir":"~"}`, "net=host cwd=/home/u"},
 		{`{"access_mode":"workspace-write","working_dir":"root/src/lib"}`, "confined private files doors net=none cwd=/p/root/src/lib w=/p/root/src/lib"},
@@ -124,7 +123,7 @@ func TestResolveFiles(t *testing.T) {
 		{`{"working_dir":"~/.cache/"}`, "net=host cwd=/home/u/.cache"},
 		{`{"working_dir":"../ways/link/.."}`, "net=host cwd=/srv"},
 		{`{"working_dir":"/ways/link","access_mode":"workspace-write"}`, "confined private files doors net=none cwd=/srv/data w=/srv/data"},
-		// Workshops.
+		// These are workshops.
 		{`{"sandbox":{"root":"root"}}`, "confined visible system private files doors net=host cwd=/p/root r=/p/root w=/p/root"},
 		{`{"sandbox":{"root":"./root/","readonly":true}}`, "readonly confined visible system private files doors net=host cwd=/p/root r=/p/root"},
 		{`{"sandbox":{"root":"root"},"readonly":true}`, "readonly confined visible system private files doors net=host cwd=/p/root r=/p/root"},
@@ -175,7 +174,7 @@ func TestResolveErrors(t *testing.T) {
 		{`{"syscalls":"none.json"}`, "syscalls (spec.json:1:13): cannot use the profile none.json: /p/w/none.json does not exist"},
 		{`{"network":{"listen":[80]}}`, "network.listen (spec.json:1:22): cannot publish ports: the command has the host's network, and listens at the host's own ports itself"},
 		{`{"network":{"mode":"host","listen":[80]}}`, "network.listen (spec.json:1:36): cannot publish ports: the command has the host's network, and listens at the host's own ports itself"},
-		// Workshops.
+		// These are workshops.
 		{`{"restrict":"/src"}`, "restrict (spec.json:1:13): cannot restrict the files to /src: it declares restrictions and has no parent sandbox"},
 		{`{"sandbox":{"root":"none"}}`, "sandbox.root (spec.json:1:20): cannot use the root none: /p/none does not exist"},
 		{`{"sandbox":{"root":"root/file"}}`, "sandbox.root (spec.json:1:20): cannot use the root root/file: /p/root/file is not a directory"},
@@ -204,8 +203,8 @@ func TestResolveErrors(t *testing.T) {
 	}
 }
 
-// A spec from the command line counts from the current directory, and a lost
-// current directory or home is named.
+// Paths of a spec on the command line are relative to the current directory. An error names a
+// current directory or home that is missing.
 func TestResolveInputs(t *testing.T) {
 	s := decodeAt(t, `{"working_dir":"src"}`)
 	s.Source.Dir = ""
@@ -230,7 +229,7 @@ func TestResolveInputs(t *testing.T) {
 	}
 }
 
-// What a path says of itself: as asked, where from, by which links.
+// A path has the text as written, its origin, and the links on the way.
 func TestResolvedPath(t *testing.T) {
 	r, err := Resolve(decodeAt(t, `{"filesystem":{"read":["@system","/ways/./link/"]}}`), inputs())
 	if err != nil {
@@ -367,8 +366,7 @@ func TestHomeDir(t *testing.T) {
 	}
 }
 
-// FuzzResolve: no document makes Resolve panic, and what it answers holds
-// together.
+// FuzzResolve checks that no document makes Resolve panic, and that its result is consistent.
 func FuzzResolve(f *testing.F) {
 	for _, name := range append(files(f, "good/*.json"), files(f, "good/*.yaml")...) {
 		f.Add(read(f, name), "/", false)

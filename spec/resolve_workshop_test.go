@@ -7,7 +7,7 @@ import (
 	"sbx/internal/doc"
 )
 
-// What a workshop's file opens lies in its directory, by links too.
+// Paths that a workshop's file opens lie in its directory, also after links are followed.
 func TestResolveWorkshop(t *testing.T) {
 	document := func(name, text string, kind SourceKind) *SandboxSpec {
 		root, err := doc.ParseYAML(name, []byte(text))
@@ -61,8 +61,8 @@ func TestResolveWorkshop(t *testing.T) {
 	}
 }
 
-// A worker's restrict under a workshop without a sandbox has nothing to count
-// from and nothing to lose.
+// Under a workshop without a sandbox, a worker's restrict has no tree to restrict and loses
+// nothing.
 func TestRestrictWithoutSandbox(t *testing.T) {
 	s := &SandboxSpec{Filesystem: Some(Filesystem{Read: Some([]string{System})}), Restrict: Some("/src"), Source: Source{Kind: WorkshopFile}}
 	r, err := Resolve(s, inputs())

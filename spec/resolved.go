@@ -6,11 +6,10 @@ import (
 	"sbx/internal/reach"
 )
 
-// Resolved is a spec with everything filled in that follows from the document
-// alone: defaults that an access mode implies, absolute paths with links
-// resolved, the command's environment. It depends on the host only through
-// the paths that the spec names (Inputs.Paths); what the host can enforce is
-// wrap.Host's matter.
+// Resolved is a spec with everything that follows from the document alone: defaults that an access
+// mode implies, absolute paths without links, the command's environment. It depends on the host
+// only through the paths that the spec names (Inputs.Paths). wrap.Host says what the host can
+// enforce.
 type Resolved struct {
 	Spec *SandboxSpec
 	in   Inputs // with which it was resolved
@@ -28,97 +27,96 @@ type Resolved struct {
 	// files of a workshop and its workers.
 	bounds []bound
 
-	// Confined is true when nothing but private directories, explicit mounts and
-	// what Write names may be written: an access_mode other than
-	// danger-full-access, readonly, filesystem.read or write, a workshop, the
-	// job layout.
+	// Confined is true if the command may write only private directories, explicit mounts and the
+	// paths of Write. It follows from an access_mode other than danger-full-access, readonly,
+	// filesystem.read or write, a workshop, or the job layout.
 	Confined bool
-	// ReadOnly is true when Confined and neither the working directory nor a
-	// workshop's tree is among what may be written.
+	// ReadOnly is true if Confined is and neither the working directory nor a workshop's tree may
+	// be written.
 	ReadOnly bool
-	// Visible is true when only what is named is in view (filesystem.read
-	// present, a workshop, the job layout); false: the whole host is.
+	// Visible is true if only the paths that the spec names are in view (filesystem.read, a
+	// workshop, the job layout). Otherwise the whole host is.
 	Visible bool
-	// System is true when @system is among what is in view.
+	// System is true if @system is in view.
 	System bool
-	// Private is true when /tmp, /var/tmp, /dev/shm and /run are private, the
-	// default secrets hidden and the protected names kept: an access_mode
-	// other than danger-full-access, or filesystem.read, is present.
+	// Private is true if /tmp, /var/tmp, /dev/shm and /run are private, the default secrets are
+	// hidden and the protected names are protected. It follows from an access_mode other than
+	// danger-full-access, or from filesystem.read.
 	Private bool
-	// FileRules is true when any rule constrains files.
+	// FileRules is true if any rule constrains files.
 	FileRules bool
-	// SideDoors is true when the side doors are shut: any file or network
-	// rule, syscalls, or a rule about commands is present.
+	// SideDoors is true if the side doors are closed. It follows from any rule about files, the
+	// network, syscalls or commands.
 	SideDoors bool
 
-	Read   []Path // in the order of the document, @system taken out
-	Write  []Path // the working directory or workshop first where it is writable
-	Hide   []Path // a name at any depth is the paths that have it
+	Read   []Path // in the document's order, without @system
+	Write  []Path // begins with the working directory or the workshop, if that is writable
+	Hide   []Path // for a name at any depth, the paths with that name
 	Mounts []MountAt
 	// HideCut says why the search for names of filesystem.hide was incomplete; "" if it was not.
 	HideCut string
-	// Presets are the "@" items in the lists of filesystem, and Absent the directories of
-	// writable ones that do not exist.
+	// Presets are the "@" items in the lists of filesystem. Absent are the directories of writable
+	// presets that do not exist.
 	Presets []PresetAt
 	Absent  []Path
-	// Globs are the "**/name" entries of filesystem.write: protected names
-	// that may come into being or be written at any depth.
+	// Globs are the "**/name" entries of filesystem.write: protected names that the command may
+	// create or write at any depth.
 	Globs []string
-	// Earlier are more directories whose links open no secret: what readonly keeps from
-	// being written, and what commands work in of the documents that this one narrows.
+	// Earlier are more directories in which links open no secret: those that readonly makes
+	// read-only, and the working directories of the documents that this one narrows.
 	Earlier []string
-	// Tops are directories from which protected names count since they do so in a
-	// document that this one narrows: its workspace, and what its mounts show.
+	// Tops are directories to which protected names are relative, because they are in a document
+	// that this one narrows: its workspace, and the sources of its mounts.
 	Tops []string
 
 	Network NetworkMode // never NetworkUnset
-	Reach   reach.Reach // what may be reached under NetworkAllow, sets written out
-	// Agent is the agent that the command is known to be, unset for any other,
-	// and AgentNetwork tells that Reach is its model's hosts because no
-	// document says otherwise and it could not reach its model without one.
+	Reach   reach.Reach // the endpoints that may be reached under NetworkAllow, with sets expanded
+	// Agent is the command's agent, unset for other commands. AgentNetwork is true if Reach is the
+	// hosts of the agent's model, because no document says otherwise and the agent could not reach
+	// its model without them.
 	Agent        Agent
 	AgentNetwork bool
-	// Own is what that agent needs of its own, in view and writable by its mode
-	// whatever the lists say. HomeLayer tells that its home is a private layer
-	// over the caller's: what it writes there beside Own ends with the sandbox.
+	// Own are the paths that the agent itself needs. They are in view, and writable according to
+	// their mode, whatever the lists say. HomeLayer is true if its home is a private layer over the
+	// caller's: files that it writes there, except those of Own, end with the sandbox.
 	Own       []OwnPath
 	HomeLayer bool
-	// Learn tells that all other readable paths can be written too, in a private copy.
+	// Learn is true if all other readable paths can be written, too, in a private copy.
 	Learn  bool
 	Listen []reach.Listen
 
-	// Limited is true when commands.allow is present: nothing but what Allow
-	// names may be started. Deny wins over it.
+	// Limited is true if commands.allow is present: only programs that Allow names may be started.
+	// Deny overrides Allow.
 	Limited bool
 	Allow   []ProgramAt
 	Deny    []ProgramAt
 
-	Env     []string // the command's environment, NAME=value, in caller's order
-	Dropped []string // names of the caller's variables kept from the command
-	Passed  []string // names of the variables it gets
+	Env     []string // the command's environment, NAME=value, in the caller's order
+	Dropped []string // names of the caller's variables that the command does not get
+	Passed  []string // names of the variables that it gets
 
 	Broker BrokerAt
 
-	Syscalls string // "default" or the path of a profile, links resolved
-	// MoreSyscalls are the further lists that apply as well, each as Syscalls:
-	// those of the documents that this one narrows.
+	Syscalls string // "default" or the path of a profile, without links
+	// MoreSyscalls are additional filters that apply as well, each in the form of Syscalls: those
+	// of the documents that this one narrows.
 	MoreSyscalls []string
 	Job          *Job // the --input/--output layout; nil otherwise
 
-	// Root is sandbox.root and Restricted the subtree that restrict leaves of
-	// it (Root itself without one); both zero without a workshop. What lies directly
-	// in Root is also in view at its virtual path, "/src" for Root/src.
+	// Root is sandbox.root, and Restricted the subtree of it that restrict leaves (Root itself
+	// without restrict). Both are zero without a workshop. The entries of Root are also in view at
+	// their virtual paths, "/src" for Root/src.
 	Root       Path
 	Restricted Path
-	// Orphan is true for a restrict without a Root that best_effort lets be.
+	// Orphan is true for a restrict without a Root that best_effort accepts.
 	Orphan bool
 
 	BestEffort []Field // fields that may be degraded; "*" for all
-	NotYet     []Field // fields that are set and whose enforcement does not exist yet
-	Notes      []Note  // what Resolve decided and a record's line should say
+	NotYet     []Field // fields that are set but that sbx cannot enforce yet
+	Notes      []Note  // decisions of Resolve that a record's line should mention
 }
 
-// Start is the directory in which the command starts.
+// Start returns the directory in which the command starts.
 func (r *Resolved) Start() string {
 	if r.start != "" {
 		return r.start
@@ -140,16 +138,16 @@ func (r *Resolved) WritesWorkDir() bool {
 // Path is a path that a spec names.
 type Path struct {
 	Asked  string // as written
-	Abs    string // absolute and clean, links as they stand
-	Real   string // Abs with every link resolved, as far as it exists
-	Links  []Link // the links met on the way, in order
+	Abs    string // absolute and clean, with links
+	Real   string // Abs without links, as far as it exists
+	Links  []Link // the links on the way, in order
 	Exists bool
 	IsDir  bool
-	Field  Field  // "filesystem.write[0]": where it comes from; "" for implied
-	At     string // "spec.json:4:12"; "" for implied
+	Field  Field  // "filesystem.write[0]": the field that names it; "" for an implied path
+	At     string // "spec.json:4:12"; "" for an implied path
 }
 
-// Link is a symbolic link met while a path was resolved: Path holds Target.
+// Link is a symbolic link found while a path was resolved: Path contains Target.
 type Link struct{ Path, Target string }
 
 // MountAt is a mount of the spec with its source resolved.
@@ -161,14 +159,14 @@ type MountAt struct {
 	At     string
 }
 
-// Job is the layout of --input and --output: what they name is in view at
-// /input (read-only) and /output, beside an empty, writable /work.
+// Job is the layout of --input and --output: these directories are in view at /input (read-only)
+// and /output, together with an empty, writable /work.
 type Job struct {
-	Input  Path // zero when not given
-	Output Path // zero when not given
+	Input  Path // zero if not given
+	Output Path // zero if not given
 }
 
-// Note is one sentence for the record's line of Field.
+// Note is a sentence for the record's line of Field.
 type Note struct {
 	Field Field
 	Text  string

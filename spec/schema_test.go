@@ -33,20 +33,20 @@ func compileSchema(t testing.TB) *jsonschema.Schema {
 	return s
 }
 
-// inexpressible are the parts of the decoder's verdict that no schema can give:
-// each is recognized by the decoder's words.
+// inexpressible are the parts of the decoder's verdict that a schema cannot express, recognised by
+// the decoder's words.
 var inexpressible = []string{
-	"there twice",          // equal keys are lost before a schema sees them; ports need no table here
+	"there twice",          // a schema never sees equal keys; ports need no table here
 	"two mounts on",        // equality after cleaning
 	"a range begins at",    // arithmetic
-	"want an IPv6 address", // the grammar is no pattern that one can read
+	"want an IPv6 address", // a readable pattern cannot express the grammar
 	"want an address before the ports",
 	"an IPv4 address is written as one",
 	"want a host name or an address", // 253 characters, and 63 of a label that begins with a digit
 	"32 deep", "1 MiB", "65536 values", "surrogate", "byte order mark", "UTF-8",
 }
 
-// agree compares the verdicts of decoder and schema on one JSON text.
+// agree compares the verdicts of decoder and schema on a JSON text.
 func agree(t testing.TB, schema *jsonschema.Schema, text string) (accepted bool) {
 	t.Helper()
 	_, err := Decode("in.json", []byte(text))
@@ -72,8 +72,8 @@ func agree(t testing.TB, schema *jsonschema.Schema, text string) (accepted bool)
 	return err == nil
 }
 
-// values are tried for every field: of each type, and what each rule takes
-// and what it nearly takes.
+// values are tried for every field: some of each type, and some that each rule accepts or almost
+// accepts.
 var values = []string{
 	`null`, `true`, `false`, `0`, `1`, `-1`, `1.5`, `1.0`, `1e3`, `0.0005`, `65535`, `65536`, `9007199254740991`, `9007199254740992`, `1e16`, `1000000.5`, `1e9`, `1e10`,
 	`""`, `"x"`, `"a b"`, `"/"`, `"/a/b"`, `"./a"`, `"../a"`, `"~"`, `"~/a"`, `"~a"`, `"$A"`, `"$"`, `"@system"`, `"@npm"`, `"@ccache"`, `"@docker"`, `"@nmp"`, `"@x"`, `"a@b"`, `"*"`, `"a*"`, `"a?"`, `"~/*"`, `"[a]"`,
@@ -134,7 +134,7 @@ func TestSchemaAgrees(t *testing.T) {
 	}
 }
 
-// The examples, and what becomes of them when one of their values is another.
+// The examples are tried, and variants with one value changed.
 func TestSchemaAgreesOnMutations(t *testing.T) {
 	schema := compileSchema(t)
 	r := rand.New(rand.NewSource(1))
@@ -164,7 +164,7 @@ func TestSchemaAgreesOnMutations(t *testing.T) {
 	}
 }
 
-// mutate returns v with one thing in it changed.
+// mutate returns v with one change.
 func mutate(r *rand.Rand, v any) any {
 	fresh := func() any {
 		var other any
@@ -214,7 +214,7 @@ func sortedKeys(m map[string]any) []string {
 	for k := range m {
 		keys = append(keys, k)
 	}
-	// insertion sort: a handful of keys
+	// an insertion sort, for a handful of keys
 	for i := range keys {
 		for j := i; j > 0 && keys[j] < keys[j-1]; j-- {
 			keys[j], keys[j-1] = keys[j-1], keys[j]
@@ -223,7 +223,7 @@ func sortedKeys(m map[string]any) []string {
 	return keys
 }
 
-// FuzzSchema asks decoder and schema about strings that nobody thought of.
+// FuzzSchema compares decoder and schema on arbitrary strings.
 func FuzzSchema(f *testing.F) {
 	for i := range Fields() {
 		f.Add(uint8(i), "a.b:1")
@@ -236,7 +236,7 @@ func FuzzSchema(f *testing.F) {
 		var text []byte
 		text = doc.AppendString(text, s)
 		if bytes.ContainsRune(text, '\uFFFD') || len(s) > 100 || strings.ContainsAny(s, "0123456789") && len(s) > 30 {
-			return // not what patterns count
+			return // patterns cannot count what the decoder counts
 		}
 		for _, value := range []string{string(text), "[" + string(text) + "]"} {
 			doc := `{"` + outer + `": ` + value + `}`
@@ -248,7 +248,7 @@ func FuzzSchema(f *testing.F) {
 	})
 }
 
-// The schema says of every field what it is.
+// The schema describes every field.
 func TestSchemaDescribes(t *testing.T) {
 	var walk func(path string, v map[string]any)
 	leaves := map[string]bool{}
@@ -273,7 +273,7 @@ func TestSchemaDescribes(t *testing.T) {
 		t.Fatal(err)
 	}
 	walk("", root)
-	delete(leaves, "$schema") // which asks for nothing
+	delete(leaves, "$schema") // it requests nothing
 	for _, f := range Fields() {
 		if !leaves[string(f.Field)] {
 			t.Errorf("the schema lacks %s", f.Field)

@@ -53,7 +53,7 @@ func ParseBytes(s string) (Bytes, bool) {
 	return 0, false
 }
 
-// String is the size as specs write it, by the largest unit that divides it.
+// String returns the size as specs write it, in the largest unit that divides it.
 func (b Bytes) String() string {
 	for _, u := range []unit{units[3], units[2], units[1], units[0]} {
 		if b != 0 && int64(b)%u.bytes == 0 {

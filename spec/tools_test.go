@@ -121,8 +121,8 @@ func TestToolCovers(t *testing.T) {
 	}
 }
 
-// TestCoversIsSound: what covers another matches all that the other matches,
-// and covering holds of itself and along chains.
+// TestCoversIsSound checks that a pattern which covers another matches everything that the other
+// matches, and that covering is reflexive and transitive.
 func TestCoversIsSound(t *testing.T) {
 	d := rand.New(rand.NewPCG(7, 7))
 	piece := func(of ...string) string {

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// links is a world with links that an earlier command may have left, in the directory
-// that the caller stands in (/ws), in that of the spec (/specs) and in what specs have
-// written (/data), and with such as the host has elsewhere.
+// links is a world with links that an earlier command may have left: in the caller's current
+// directory (/ws), in the spec's directory (/specs) and in a writable directory of specs (/data).
+// It also has links of the host elsewhere.
 var links = tree{
 	"/home": "dir", "/home/u": "dir", "/home/u/.ssh": "dir", "/home/u/.ssh/id": "file", "/home/u/proj": "-> /ws", "/home/u/keys": "-> .ssh",
 	"/bin": "-> usr/bin", "/usr": "dir", "/usr/bin": "dir", "/usr/bin/tool": "file", "/host": "-> /out",
@@ -25,13 +25,14 @@ func linkInputs(cwd string) Inputs {
 	}}
 }
 
-// What an earlier command may have left leads no path of a document astray; a link
-// that stays, or that stands where no command writes, is followed. bad is the link.
+// A path of a document must not lead through a link that an earlier command may have left; bad is
+// that link. Other links are followed: those that stay in the tree, and those where no command
+// writes.
 func TestPlantedLinks(t *testing.T) {
 	for _, c := range []struct{ doc, bad string }{
-		// Each path that opens something.
+		// These are all paths that open something.
 		{`{"working_dir":"/ws/out"}`, "/ws/out"},
-		{`{"working_dir":"out"}`, "/specs/out"}, // which counts from the spec's own directory
+		{`{"working_dir":"out"}`, "/specs/out"}, // relative to the spec's own directory
 		{`{"access_mode":"danger-full-access","working_dir":"/ws/out"}`, "/ws/out"},
 		{`{"access_mode":"workspace-write","working_dir":"/ws/chain"}`, "/ws/chain"},
 		{`{"sandbox":{"root":"out"}}`, "/specs/out"},
@@ -43,33 +44,33 @@ func TestPlantedLinks(t *testing.T) {
 		{`{"filesystem":{"mounts":[{"source":"out","target":"/m","mode":"rw"}]}}`, "/ws/out"},
 		{`{"commands":{"allow":["./tool"]}}`, "/ws/tool"},
 		{`{"syscalls":"prof"}`, "/ws/prof"},
-		// Those that only narrow.
+		// These only narrow.
 		{`{"filesystem":{"hide":["out"]}}`, ""},
 		{`{"commands":{"deny":["./tool"]}}`, ""},
-		// The real path itself, and a link that stays.
+		// These are the real path itself, and a link that stays in the tree.
 		{`{"working_dir":"/out"}`, ""},
 		{`{"working_dir":"/ws/in"}`, ""},
 		{`{"working_dir":"in"}`, ""},
 		{`{"filesystem":{"read":["in","self","sub/up","round"]}}`, ""},
-		// A link that stands where no command writes.
+		// No command writes where this link is.
 		{`{"working_dir":"~/proj"}`, ""},
 		{`{"filesystem":{"write":["/host"],"read":["/bin"]}}`, ""},
 		{`{"commands":{"allow":["/bin/tool"]}}`, ""},
-		// What documents have written is theirs, wherever it lies.
+		// A path that documents make writable counts as a command's, wherever it lies.
 		{`{"filesystem":{"write":["/data"],"read":["/data/far"]}}`, "/data/far"},
-		{`{"working_dir":"/data/far"}`, ""}, // nobody says that anything is written there
+		{`{"working_dir":"/data/far"}`, ""}, // no document makes it writable
 		{`{"filesystem":{"write":["/data"],"read":["/data/near"]}}`, ""},
 		{`{"filesystem":{"mounts":[{"source":"/data","target":"/m","mode":"rw"}],"read":["/data/far"]}}`, "/data/far"},
 		{`{"filesystem":{"mounts":[{"source":"/data","target":"/m","mode":"ro"}],"read":["/data/far"]}}`, ""},
 		{`{"readonly":true,"filesystem":{"write":["/data"],"read":["/data/far"]}}`, "/data/far"},
-		// From one of them to another, where that is named without a planted link.
+		// These lead from one tree to another that is named without a planted link.
 		{`{"filesystem":{"write":["/data"],"read":["data"]}}`, ""},
 		{`{"filesystem":{"write":["out","/out"]}}`, ""},
 		{`{"filesystem":{"write":["out","chain"]}}`, "/ws/out"},
 		{`{"access_mode":"workspace-write","filesystem":{"write":["/data","/data/ws"]}}`, ""},
 		{`{"access_mode":"read-only","filesystem":{"write":["/data","/data/ws"]}}`, "/data/ws"},
 		{`{"access_mode":"read-only","filesystem":{"write":["sub","sub/up"]}}`, ""},
-		// Within the tree, to what is opened by its own name alone.
+		// These lead within the tree to a path that only its own name opens.
 		{`{"access_mode":"workspace-write","filesystem":{"write":["hooks"]}}`, "/ws/hooks"},
 		{`{"access_mode":"workspace-write","filesystem":{"write":[".git/hooks"]}}`, ""},
 		{`{"access_mode":"workspace-write","working_dir":"/home/u","filesystem":{"read":["keys"]}}`, "/home/u/keys"},
@@ -96,7 +97,7 @@ func TestPlantedLinks(t *testing.T) {
 	}
 }
 
-// A link that leads to a directory above it does not say that it stays in that directory.
+// A link that leads to a directory above it does not count as one that stays in that directory.
 func TestPlantedLinksUp(t *testing.T) {
 	for doc, followed := range map[string]bool{
 		`{"working_dir":"/data/sub/up"}`:                                        false,
@@ -106,7 +107,7 @@ func TestPlantedLinksUp(t *testing.T) {
 		`{"filesystem":{"write":["up","up/sub"]}}`:                              false,
 		`{"filesystem":{"mounts":[{"source":"up","target":"/m","mode":"rw"}]}}`: false,
 		`{"filesystem":{"write":["up","/data"]}}`:                               true,
-		`{"working_dir":"/data","filesystem":{"write":["/data/sub/up"]}}`:       true, // where the caller starts it
+		`{"working_dir":"/data","filesystem":{"write":["/data/sub/up"]}}`:       true, // the caller starts there
 		`{"filesystem":{"write":["whole","in"]}}`:                               true,
 	} {
 		world := tree{"/data/sub/up": "-> ..", "/data/sub/whole": "-> .", "/data/sub/in": "-> deep", "/data/sub/deep": "dir"}
@@ -126,9 +127,9 @@ func TestPlantedLinksUp(t *testing.T) {
 	}
 }
 
-// A command may have had the repository around the current directory as its workspace: a
-// link there stays in it, and one in the current directory stays in that. A home that is
-// a repository says nothing of the links in it.
+// An earlier command may have worked in the repository around the current directory: a link there
+// must stay in the repository, and one in the current directory must stay in that. A repository in
+// the home directory does not make its links suspect.
 func TestRepositoriesAround(t *testing.T) {
 	for _, c := range []struct{ cwd, read, bad string }{
 		{"/ws/sub", "../out", "/ws/out"}, {"/ws/sub", "../in", ""}, {"/ws/sub", "../hooks", "/ws/hooks"}, {"/ws/sub", "up", "/ws/sub/up"},
@@ -152,7 +153,7 @@ func TestRepositoriesAround(t *testing.T) {
 	}
 }
 
-// Where all of the host is the current directory, or a spec's, no link is a command's.
+// If the current directory, or the spec's, is the root directory, no link counts as a command's.
 func TestTheRootIsNoTree(t *testing.T) {
 	s := decodeAt(t, `{"working_dir":"/ws/out","filesystem":{"read":["/bin"]}}`)
 	s.Source.Dir = "/"
@@ -161,7 +162,7 @@ func TestTheRootIsNoTree(t *testing.T) {
 	}
 }
 
-// What makes a program an agent: a document's directory alone does not count.
+// This decides what makes a program an agent: a document's directory alone is not enough.
 func TestTreesHold(t *testing.T) {
 	s := decodeAt(t, `{"access_mode":"workspace-write","filesystem":{"write":["/data"]}}`)
 	s.Source.Dir = "/specs"
@@ -193,8 +194,8 @@ func TestChainKnowsAllFolders(t *testing.T) {
 	}
 }
 
-// What a parent has written is a command's for what narrows it, too, even where that
-// writes elsewhere.
+// A writable path of a parent counts as a command's for documents that narrow it, even if these
+// write elsewhere.
 func TestNarrowKnowsTheParentsFolders(t *testing.T) {
 	in := linkInputs("/out")
 	parent := decodeAt(t, `{"access_mode":"workspace-write","working_dir":"/data"}`)
@@ -209,7 +210,7 @@ func TestNarrowKnowsTheParentsFolders(t *testing.T) {
 	}
 }
 
-// --input and --output, and what else a flag names.
+// These are --input and --output, and other paths that flags name.
 func TestPlantedLinksOfFlags(t *testing.T) {
 	for _, c := range []struct {
 		job JobAsk
@@ -229,7 +230,7 @@ func TestPlantedLinksOfFlags(t *testing.T) {
 	}
 	s := decodeAt(t, `{"access_mode":"workspace-write","working_dir":"missing","filesystem":{"write":["/data"]}}`)
 	s.Source.Dir = "/specs"
-	trees := TreesOf(linkInputs("/ws"), s) // though the document does not hold
+	trees := TreesOf(linkInputs("/ws"), s) // although the document does not resolve
 	for path, bad := range map[string]string{
 		"/ws/out/": "/ws/out", "/ws/gone": "/ws/gone", "/data/far/new": "/data/far", "/specs/out": "/specs/out", "/ws/.git/hooks": "", "/ws/hooks": "/ws/hooks",
 		"/ws/in/new": "", "/out/new": "", "/host/new": "", "/home/u/keys": "",

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// tree is a file system in a map: a path holds "dir", "file", "shut" (a directory
-// that may not be searched) or "-> target".
+// tree is a file system in a map: a path is "dir", "file", "shut" (a directory that may not be
+// searched) or "-> target".
 type tree map[string]string
 
 func (m tree) Lstat(path string) (Info, error) {
@@ -115,8 +115,8 @@ func TestResolvePath(t *testing.T) {
 	}
 }
 
-// randomTree makes directories, files and links to anywhere near, dangling and
-// looping ones among them.
+// randomTree makes directories, files and links to random places nearby, dangling and looping ones
+// among them.
 func randomTree(t testing.TB, r *rand.Rand) (root string) {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -143,7 +143,7 @@ func randomTree(t testing.TB, r *rand.Rand) (root string) {
 			if r.Intn(4) == 0 {
 				target = root + "/" + target
 			}
-			_ = os.Symlink(target, at) // there may be something already
+			_ = os.Symlink(target, at) // the name may be taken
 		}
 	}
 	return root
@@ -244,7 +244,7 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// The host's errors arrive as faults, others as they are.
+// Errors of the host arrive as faults, others unchanged.
 func TestHostPathsErrors(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "f")

@@ -138,8 +138,8 @@ func TestOtherToolsAreToldTheMounts(t *testing.T) {
 	}
 }
 
-// A directory is made read-only with everything mounted in it: a tool that does so before the
-// mounts must do so again after them.
+// A directory becomes read-only with everything mounted in it, also for a tool that makes it
+// read-only before it mounts there.
 func TestToolsCloseWhatIsMountedInAClosedFolder(t *testing.T) {
 	_, plan, err := world.Workstation(t, "overlay no none", "dir /home/u/w/.git/hooks/t", "dir /home/u/w/.git/hooks/s").Build(`{"access_mode": "workspace-write", "filesystem": {"mounts": [
 		{"label": "t", "target": "/home/u/w/.git/hooks/t", "mode": "tmpfs"}, {"label": "s", "source": "/srv/data", "target": "/home/u/w/.git/hooks/s", "mode": "rw"}]}}`)
