@@ -27,7 +27,7 @@ var (
 	writable = decoded(`{"access_mode": "workspace-write"}`)
 )
 
-// asHelper is set in a copy of the test program that has sbx beside it.
+// asHelper is set in a copy of the test program that has sbx next to it.
 const asHelper = "SBX_API_HELPER"
 
 func must(t *testing.T, err error) {
@@ -37,7 +37,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// exitOf is the status of an *exec.ExitError, -1 of any other error.
+// exitOf returns the status of an *exec.ExitError, -1 for any other error.
 func exitOf(err error) int {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
@@ -46,7 +46,7 @@ func exitOf(err error) int {
 	return -1
 }
 
-// noneLeft demands that no private directory of a Cmd is there.
+// noneLeft fails if a private directory of a Cmd is left.
 func noneLeft(t *testing.T, temp string) {
 	t.Helper()
 	left, err := filepath.Glob(temp + "/*")
@@ -64,7 +64,7 @@ func TestCommandHasWhatItIsGiven(t *testing.T) {
 	must(t, err)
 	defer r.Close()
 	var out, errs bytes.Buffer
-	must(t, os.WriteFile(dir+"/.envrc", nil, 0o644)) // which may only be read, and sbx alone would say so
+	must(t, os.WriteFile(dir+"/.envrc", nil, 0o644)) // read-only inside, which sbx alone would report
 	cmd := sbx.Command(tContext, writable, "sh", "-c", `cat; (echo x >.envrc) 2>/dev/null && exit 9; echo "$NAMED $0 $1"; pwd; echo to stderr >&2; echo by 4 >&4; : >made; ls /proc/self/fd/3 2>/dev/null`, "a b", "--")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "NAMED=from the caller")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader("from stdin\n"), &out, &errs
@@ -168,14 +168,13 @@ func TestRefusedIsTyped(t *testing.T) {
 		})
 	}
 	noneLeft(t, os.TempDir())
-	// The control: the spec and the command that are left of these run.
+	// The control: without the faulty part, the spec and the command run.
 	cmd := sbx.Command(tContext, writable, "true")
 	cmd.Dir = dir
 	must(t, cmd.Run())
 }
 
-// What ends the program that exec.CommandContext starts ends the sandbox, with the
-// same error.
+// Cancelling the context of exec.CommandContext ends the sandbox, with the same error.
 func TestContextEndsTheSandbox(t *testing.T) {
 	needSandbox(t)
 	t.Setenv("TMPDIR", t.TempDir())
@@ -217,8 +216,8 @@ func TestContextEndsTheSandbox(t *testing.T) {
 	noneLeft(t, os.TempDir())
 }
 
-// A sandbox whose supervisor is killed is gone, sleepers and all, and its record says
-// that it was lost.
+// If the supervisor of a sandbox is killed, all of its processes end, and its record says that it
+// was lost.
 func TestCancelledIsLost(t *testing.T) {
 	needSandbox(t)
 	ctx, cancel := context.WithCancel(tContext)
@@ -239,7 +238,7 @@ func TestCancelledIsLost(t *testing.T) {
 	if err := cmd.Wait(); err == nil {
 		t.Error("no error")
 	}
-	if _, err := io.ReadAll(r); err != nil { // which ends where nobody has the pipe any more
+	if _, err := io.ReadAll(r); err != nil { // ends when no process has the pipe any more
 		t.Error(err)
 	}
 	record, err := cmd.Record()
@@ -249,7 +248,7 @@ func TestCancelledIsLost(t *testing.T) {
 	}
 }
 
-// A Cancel of the caller's own gives the command its end, and the record its own.
+// A Cancel of the caller's own ends the command in its way, and the record says so.
 func TestCancelByASignal(t *testing.T) {
 	needSandbox(t)
 	ctx, cancel := context.WithCancel(tContext)
@@ -272,8 +271,8 @@ func TestCancelByASignal(t *testing.T) {
 	}
 }
 
-// A document counts from where it was written, whatever file sbx is given, and no
-// other process of the host sees it.
+// A document's paths are relative to the place where it was written, whatever file sbx gets, and no
+// other process of the host sees that file.
 func TestSpecIsHandedWhole(t *testing.T) {
 	needSandbox(t)
 	dir := t.TempDir()
@@ -323,7 +322,7 @@ func TestWorkshopCountsFromItsDocument(t *testing.T) {
 	}
 }
 
-// What cannot be written as a document is not run under another.
+// A spec that cannot be written as a document is not replaced by another.
 func TestSpecThatIsNoText(t *testing.T) {
 	needSandbox(t)
 	hide := func(path string) *spec.SandboxSpec {
@@ -339,7 +338,7 @@ func TestSpecThatIsNoText(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// sbx itself looks at what is no value.
+	// sbx itself checks invalid values.
 	err := sbx.Command(tContext, &spec.SandboxSpec{AccessMode: spec.Some(spec.AccessMode(77))}, "true").Run()
 	var refused *sbx.Refused
 	if !errors.As(err, &refused) || refused.Field != "access_mode" {
@@ -374,7 +373,7 @@ func TestProgramIsFound(t *testing.T) {
 	}
 	must(t, run(here))
 
-	// Beside the running program, which is a copy of this one.
+	// next to the running program, which is a copy of this one
 	dir := t.TempDir()
 	self, err := os.Executable()
 	must(t, err)
@@ -391,7 +390,7 @@ func TestProgramIsFound(t *testing.T) {
 	noneLeft(t, os.TempDir())
 }
 
-// TestHelper is what TestProgramIsFound runs.
+// TestHelper is the program that TestProgramIsFound runs.
 func TestHelper(t *testing.T) {
 	if os.Getenv(asHelper) == "" {
 		return

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The foreign databases that the tests make. What each version's table has is a
-// fact of Intercore's; the statements are the tests' own.
+// These are the foreign databases that the tests make. The columns of each version are a fact about
+// Intercore; the statements are the tests' own.
 var since = []struct {
 	version int
 	columns []string
@@ -26,11 +26,11 @@ var since = []struct {
 	{18, []string{"sandbox_spec TEXT", "sandbox_effective TEXT"}},
 }
 
-// currentForeign is the newest version that was looked at.
+// currentForeign is the newest version of Intercore's database that was examined.
 const currentForeign = 39
 
-// foreign makes a database of Intercore's at a version, with an old row and
-// another table, and gives its path.
+// foreign makes a database of Intercore's at a version, with an old row and another table, and
+// returns its path.
 func foreign(t testing.TB, version int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "intercore.db")
@@ -86,7 +86,7 @@ func one(t testing.TB, path, query string) any {
 	return v
 }
 
-// dump is all that a database says of itself and all its rows but those of
+// dump returns everything that a database says about itself, and all its rows except those of
 // dispatches.
 func dump(t testing.TB, path string) string {
 	t.Helper()
@@ -106,7 +106,7 @@ func open(t testing.TB, path string) *Ledger {
 	return l
 }
 
-// own is a new ledger of our own.
+// own returns a new ledger of our own.
 func own(t testing.TB) *Ledger {
 	t.Helper()
 	return open(t, filepath.Join(t.TempDir(), "dispatches.db"))

@@ -30,8 +30,8 @@ func get(t *testing.T, l *Ledger, id string) Dispatch {
 	return d
 }
 
-// odd is a spec as somebody might write it: spaces, an escape, a number in
-// another form, a line at the end.
+// odd is a valid but unusual spec: spaces, an escape, a number in another form, a newline at the
+// end.
 const odd = "{ \"access_mode\" :\t\"read-only\",\n \"max_commands\": 3 , \"tools_allowed\":[\"R\\u0065ad\"] }\n"
 
 func TestSpecIsKeptByteForByte(t *testing.T) {
@@ -54,7 +54,7 @@ func TestSpecIsKeptByteForByte(t *testing.T) {
 	})
 }
 
-// What another table names stays when the rest is pruned.
+// A row to which another table refers stays when the rest is pruned.
 func TestPruneKeepsWhatIsNamed(t *testing.T) {
 	path := foreign(t, currentForeign)
 	l := open(t, path)
@@ -73,7 +73,7 @@ func TestPruneKeepsWhatIsNamed(t *testing.T) {
 	if ids, kept, err := l.Prune(time.Unix(200, 0)); err != nil || kept != 0 || fmt.Sprint(ids) != "[b]" {
 		t.Errorf("%v, %d, %v", ids, kept, err)
 	}
-	// Another refusal leaves all as it was.
+	// After another refusal everything is unchanged.
 	for _, id := range []string{"free", "held"} {
 		if err := l.Insert(&Dispatch{ID: id, Status: Failed, CreatedAt: spec.Some(int64(100))}); err != nil {
 			t.Fatal(err)
@@ -84,7 +84,7 @@ func TestPruneKeepsWhatIsNamed(t *testing.T) {
 	}
 }
 
-// In a ledger of our own nobody changes what is not to change, whoever writes.
+// In a ledger of our own, nothing can change columns that must not change, whoever writes.
 func TestTriggers(t *testing.T) {
 	l := own(t)
 	for _, s := range []Status{Running, Completed} {
@@ -111,7 +111,7 @@ func TestTriggers(t *testing.T) {
 			t.Errorf("%s: %v, want %q", c.do, err, c.want)
 		}
 	}
-	// The gate open: what may be changed can be.
+	// The control: columns that may change can be changed.
 	run(t, l.Path(), "UPDATE dispatches SET sandbox_spec = sandbox_spec, turns = 3 WHERE id = 'running'",
 		"UPDATE dispatches SET status = 'failed', sandbox_effective = '{}' WHERE id = 'running'")
 }
@@ -143,7 +143,7 @@ func TestEnd(t *testing.T) {
 			d.InputTokens.Value != 10 || d.CompletedAt.Value != 5000 || d.ExitCode != spec.Some(int64(0)) {
 			t.Errorf("%+v", d)
 		}
-		// Another has ended it: the record is set beside, once.
+		// Another process has ended it: the record is added, once.
 		insert("b", Cancelled)
 		end("b", End{Status: Completed, Effective: spec.Some("{}")})
 		if d := get(t, l, "b"); d.Status != Cancelled || d.SandboxEffective.Value != "{}" {
@@ -239,7 +239,7 @@ func TestListAndPrune(t *testing.T) {
 	})
 }
 
-// What a foreign row holds may be anything.
+// The columns of a foreign row may contain anything.
 func TestHostileRow(t *testing.T) {
 	path := foreign(t, 20)
 	run(t, path, "INSERT INTO dispatches (id, status, agent_type, project_dir, pid, exit_code, turns, created_at, sandbox, sandbox_spec, name) "+

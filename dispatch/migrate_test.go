@@ -20,7 +20,7 @@ func backups(t testing.TB, path string) []string {
 	return list
 }
 
-// Each version becomes what it is to be, at the first opening and at no other.
+// Each version is migrated correctly, at the first opening and never again.
 func TestForeignDatabases(t *testing.T) {
 	for _, c := range []struct {
 		version, then int
@@ -72,7 +72,7 @@ func TestForeignDatabases(t *testing.T) {
 	}
 }
 
-// A column that a run that was cut off has left is no error.
+// A column left by an interrupted migration is no error.
 func TestHalfMigrated(t *testing.T) {
 	path := foreign(t, 17)
 	run(t, path, "ALTER TABLE dispatches ADD COLUMN sandbox_spec TEXT", "UPDATE dispatches SET sandbox_spec = '{}'")
@@ -85,7 +85,7 @@ func TestHalfMigrated(t *testing.T) {
 	}
 }
 
-// Many processes open an old database at once: one changes it, once.
+// Many processes open an old database at the same time: one of them changes it, once.
 func TestMigratedOnce(t *testing.T) {
 	for _, version := range []int{0, 17} {
 		path := filepath.Join(t.TempDir(), "new.db")
@@ -196,7 +196,7 @@ func TestRefusedDatabases(t *testing.T) {
 	}
 }
 
-// Reading changes nothing of a file, old or new.
+// Reading changes nothing in a file, old or new.
 func TestReadingChangesNothing(t *testing.T) {
 	for _, version := range []int{2, 17, 20} {
 		path := foreign(t, version)

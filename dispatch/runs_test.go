@@ -8,8 +8,8 @@ import (
 	"sbx/spec"
 )
 
-// What Intercore's runs say of a scope is read from their tables, whatever is in
-// them, and nothing there changes.
+// Facts about a scope are read from the tables of Intercore's runs, whatever these contain, and
+// nothing in them changes.
 func TestRuns(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "intercore.db")
 	var columns []string
@@ -70,7 +70,7 @@ func TestRuns(t *testing.T) {
 	if now := one(t, path, "SELECT group_concat(sql) FROM sqlite_master"); now != before {
 		t.Errorf("%v", now)
 	}
-	// Older tables, and ledgers of our own, say nothing.
+	// Older tables, and ledgers of our own, have no such facts.
 	both(t, func(t *testing.T, l *Ledger) {
 		if p, has, err := l.Portfolio("r1"); has || err != nil {
 			t.Errorf("%+v, %v", p, err)

@@ -11,7 +11,7 @@ import (
 	"sbx/spec"
 )
 
-// flows are ordinary streams, one kind of event each, about 8 MiB.
+// flows are ordinary streams of about 8 MiB, each with one kind of event.
 var flows = []struct {
 	name  string
 	agent spec.Agent
@@ -41,7 +41,7 @@ var flows = []struct {
 	}},
 }
 
-// prose and source are n bytes of text as JSON has it.
+// prose and source return n bytes of text as JSON has it.
 func prose(n int) string {
 	return strings.Repeat("The quick brown fox jumps over the lazy dog, and says so.\\n", n/58+1)[:n/58*58+58]
 }
@@ -60,7 +60,7 @@ func flow(f func(int) string, size int) []byte {
 	return b.Bytes()
 }
 
-// BenchmarkRead is the reader alone, fed as a pipe would be.
+// BenchmarkRead measures the reader alone, fed as by a pipe.
 func BenchmarkRead(b *testing.B) {
 	for _, f := range flows {
 		b.Run(f.name, func(b *testing.B) {
@@ -80,8 +80,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkPipe is what passing a stream on costs without the reader and with
-// it: two pipes, a writer and a sink at their ends.
+// BenchmarkPipe measures passing a stream on without the reader and with it: two pipes, with a
+// writer and a sink at their ends.
 func BenchmarkPipe(b *testing.B) {
 	for _, read := range []bool{false, true} {
 		for _, f := range flows {

@@ -48,7 +48,7 @@ func TestShellCommands(t *testing.T) {
 		{"# nothing\n a # more; rm\nb#c", "a|b#c", true},
 		{"a 2>&1 >/dev/null </dev/null", "a", true},
 		{"a &>/dev/null; b 2> /dev/null", "a|b", true},
-		{"echo a2>/dev/null", "echo a2", true}, // a2 is a word, its end no descriptor
+		{"echo a2>/dev/null", "echo a2", true}, // a2 is a word, and its end no descriptor
 		{"a > b", "a", false}, {"a >> b", "a", false}, {"a < b", "a", false}, {"a >/dev/nullx", "a", false}, {`a >/dev/null"x"`, `a "x"`, false},
 		{"a >&f", "a", false}, {"a &> f", "a", false},
 		{"a <<E\nrm x\nE", "a|rm x|E", false}, {"a <<</dev/null", "a", false},
@@ -88,9 +88,9 @@ func TestJudge(t *testing.T) {
 		return Wish{Name: "file_change", As: as, Targets: []string{"/w/src/a", "/w/src/b"}}
 	}
 	cases := []struct {
-		allowed, denied string // "-" is absent
+		allowed, denied string // "-" for absent
 		wish            Wish
-		rule            string // "" is inside
+		rule            string // "" for inside
 	}{
 		{"-", "-", bash("rm x"), ""},
 		{"", "-", bash("ls"), "tools_allowed"},
@@ -161,7 +161,7 @@ func TestJudgeServersOfGemini(t *testing.T) {
 	}
 }
 
-// TestJudgeSamples: what recorded agents wished for, by the names they have for it.
+// TestJudgeSamples judges the tools that recorded agents requested, by the agents' names for them.
 func TestJudgeSamples(t *testing.T) {
 	cases := []struct {
 		file, allowed string

@@ -15,8 +15,8 @@ import (
 	"sbx/spec"
 )
 
-// oracle reads a stream a second way: whole, with encoding/json, and by another
-// plan (first all events, then one question after another).
+// oracle reads a stream in a second way: as a whole, with encoding/json, and in another order
+// (first all events, then one question after another).
 type oracle struct {
 	events []map[string]any
 	tools  []Tool
@@ -59,8 +59,8 @@ func (o *oracle) done() string {
 	return toolText(o.tools)
 }
 
-// plain tells whether a text is what the oracle can answer for: JSON objects
-// and lines that no one could take for one, keys once, no long strings.
+// oracleOf returns an oracle if it can answer for the text: only JSON objects and lines that
+// nothing could take for one, each key once, no long strings.
 func oracleOf(text []byte) (o *oracle, ok bool) {
 	o = &oracle{state: map[string]string{}, name: map[string]string{}}
 	if !utf8.Valid(text) {
@@ -83,7 +83,7 @@ func oracleOf(text []byte) (o *oracle, ok bool) {
 	return o, len(o.events) < 100
 }
 
-// onlyOnce is the next value; once is false where it is none or holds a key twice.
+// onlyOnce returns the next value. once is false if there is none, or if it contains a key twice.
 func onlyOnce(d *json.Decoder) (v any, once bool) {
 	token, err := d.Token()
 	if err != nil {
@@ -268,7 +268,7 @@ func (o *oracle) gemini() (turns int, tools string) {
 	return turns, o.done()
 }
 
-// compare holds a summary to the oracle's; false where it has no opinion.
+// compare compares a summary with the oracle's; it returns false if the oracle has none.
 func compare(t *testing.T, a spec.Agent, text []byte, sum Summary) bool {
 	t.Helper()
 	o, ok := oracleOf(text)
@@ -287,7 +287,7 @@ func compare(t *testing.T, a spec.Agent, text []byte, sum Summary) bool {
 			turns, tools = o.gemini()
 		}
 		if _, nameless := o.name[""]; nameless {
-			return false // each is a call of its own, which the oracle cannot say
+			return false // each is a call of its own, about which the oracle knows nothing
 		}
 		if got := toolText(sum.Tools.Value); got != tools || sum.Turns.Set && sum.Turns.Value != turns {
 			t.Errorf("%s: %d turns, %q; the oracle: %d, %q\n%s", a, sum.Turns.Value, got, turns, tools, text)
@@ -318,7 +318,7 @@ func TestOracle(t *testing.T) {
 			a = agentOf(t, filepath.Base(file))
 		}
 		text := load(t, file)
-		// Long lines are cut from what the oracle is asked elsewhere, not here.
+		// Elsewhere long lines are left out of what the oracle is asked, but not here.
 		if !compareAll(t, a, text) {
 			t.Errorf("%s: the oracle has no opinion", file)
 		}
@@ -337,7 +337,8 @@ func compareAll(t *testing.T, a spec.Agent, text []byte) bool {
 	return compare(t, a, text, summaryOf(t, a, string(text)))
 }
 
-// TestCorpora: seeds that are kept are there: a fuzzer over nothing passes.
+// TestCorpora checks that the kept seeds exist: otherwise a fuzz test would pass without testing
+// anything.
 func TestCorpora(t *testing.T) {
 	for _, name := range []string{"FuzzStream", "FuzzRollout"} {
 		seeds, err := filepath.Glob(filepath.Join("testdata", "fuzz", name, "*"))
@@ -347,8 +348,8 @@ func TestCorpora(t *testing.T) {
 	}
 }
 
-// FuzzStream: whatever comes, cutting changes nothing, nothing is kept of what
-// was written, counts add up, and where the oracle can tell it agrees.
+// FuzzStream checks for any input that cutting it changes nothing, that the reader keeps no
+// reference to it, that counts add up, and that the oracle, if it has an answer, agrees.
 func FuzzStream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which uint8, at uint16, text []byte) {
 		a := spec.Agent(which%3) + spec.Claude
@@ -376,7 +377,7 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// FuzzRollout: cutting changes nothing, and counts add up.
+// FuzzRollout checks that cutting changes nothing, and that counts add up.
 func FuzzRollout(f *testing.F) {
 	f.Fuzz(func(t *testing.T, at uint16, text []byte) {
 		whole, cut := NewRollout(Hooks{}), NewRollout(Hooks{})

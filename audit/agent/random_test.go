@@ -11,13 +11,13 @@ import (
 	"sbx/spec"
 )
 
-// dice makes events that look like an agent's: known keys in any order and at
-// any depth, with odd values now and then, escapes and white space.
+// dice makes events that look like an agent's: known keys in any order and at any depth, sometimes
+// with odd values, escapes and white space.
 type dice struct{ *rand.Rand }
 
 func (d dice) of(words ...string) string { return words[d.IntN(len(words))] }
 
-// object writes members in a random order; odd pairs are left out now and then.
+// object writes members in a random order, and sometimes leaves out some.
 func (d dice) object(pairs ...string) string {
 	var members []string
 	for i := 0; i < len(pairs); i += 2 {
@@ -32,7 +32,7 @@ func (d dice) object(pairs ...string) string {
 	return "{" + strings.Join(members, ","+d.of("", " ")) + d.of("", " ") + "}"
 }
 
-// quoted is a JSON string, now and then with escapes for what needs none.
+// quoted returns a JSON string, sometimes with unnecessary escapes.
 func (d dice) quoted(s string) string {
 	b, _ := json.Marshal(s)
 	if s == "" || d.IntN(10) > 0 {
@@ -50,7 +50,7 @@ func inner(s string) string {
 	return string(b[1 : len(b)-1])
 }
 
-// junk is any value, which may look like what is looked for.
+// junk returns any value, which may look like the expected one.
 func (d dice) junk(depth int) string {
 	switch d.IntN(9) {
 	case 0:
@@ -75,7 +75,7 @@ func (d dice) junk(depth int) string {
 	return d.quoted(d.of("tool_use", "assistant", "x", ""))
 }
 
-// value is the one meant or, seldom, junk.
+// value returns the given value or, rarely, junk.
 func (d dice) value(s string) string {
 	if d.IntN(25) == 0 {
 		return d.junk(0)
@@ -120,7 +120,7 @@ func (d dice) gemini() string {
 		"error", d.value(d.object("type", d.of(`"policy_violation"`, `"file_not_found"`))), "stats", d.value(d.object("input_tokens", d.junk(0), "output_tokens", "2")))
 }
 
-// TestRandomStreams holds the reader to the oracle over random events.
+// TestRandomStreams compares the reader with the oracle on random events.
 func TestRandomStreams(t *testing.T) {
 	rounds := 6000
 	if testing.Short() {

@@ -8,16 +8,16 @@ import (
 	"sbx/spec"
 )
 
-// TestRollouts: a stream of codex's and its rollout file, of one run each.
+// TestRollouts reads a stream of codex's and its rollout file, both from one run.
 func TestRollouts(t *testing.T) {
 	cases := map[string]struct {
 		want   want
 		called string
 	}{
 		"basic": {want{4, "command_execution 2/2/0 file_change 1/1/0", 2, "400/40", "completed", "refused"}, "exec 3/3/0"},
-		// The rejected patch was within exec's program, which ran.
+		// The rejected patch was part of the program of exec, which ran.
 		"denied": {want{4, "command_execution 2/2/0", 2, "400/40", "completed", "refused"}, "exec 3/3/0"},
-		// The answer that was an error is no turn.
+		// An answer that was an error is not a turn.
 		"failing": {want{1, "command_execution 1/1/0", 1, "100/10", `{"error":{"type":"server_error","message":"scenario status 400"}}`, "refused"}, "exec 1/1/0"},
 		"loop":    {want{7, "command_execution 6/6/0", 6, "700/70", "completed", "refused"}, "exec 6/6/0"},
 		// A model that codex does not know is offered the shell itself.
@@ -89,7 +89,7 @@ func TestRolloutTraps(t *testing.T) {
 	}
 }
 
-// TestRolloutHooks: what the stream shows as an item is not told twice.
+// TestRolloutHooks checks that an item which the stream shows is not reported twice.
 func TestRolloutHooks(t *testing.T) {
 	var told []string
 	r := NewRollout(Hooks{Tool: func(w Wish) { told = append(told, w.Name+" "+strings.Join(w.As, ",")) }})

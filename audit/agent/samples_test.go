@@ -11,29 +11,29 @@ import (
 	"sbx/spec"
 )
 
-// want is what a recorded stream says, written down from what is known of the
-// run: its scenario and the server's own count of model turns.
+// want is the expected summary of a recorded stream, according to the facts of the run: its
+// scenario and the server's own count of model turns.
 type want struct {
-	turns  int    // -1: not told
-	tools  string // name asked/ran/refused
+	turns  int    // -1 for unknown
+	tools  string // name requested/ran/refused
 	shell  int
-	tokens string // input/output, "" where not told
+	tokens string // input/output, "" for unknown
 	end    string // "completed", "cut off" or the reason
-	unseen string // what, in order
+	unseen string // in order
 }
 
 var samples = map[string]want{
-	// Success that is an error of the service, and a message that no model wrote.
+	// This is a success that is an error of the service, with a message that no model wrote.
 	"claude-api-error.jsonl": {1, "Bash 1/1/0", 1, "100/10", "api_error", ""},
 	"claude-basic.jsonl":     {4, "Bash 1/1/0 Write 1/1/0 Read 1/1/0", 1, "400/40", "completed", ""},
-	// A wish that a permission rule refused; the failed Read ran.
+	// A permission rule refused a requested tool; the failed Read ran.
 	"claude-denied.jsonl": {4, "Bash 1/1/0 Write 1/0/1 Read 1/1/0", 1, "400/40", "completed", ""},
-	// A tool switched off by name: no decision, and not in permission_denials.
+	// A tool is switched off by name: there is no decision, and it is not in permission_denials.
 	"claude-disallowed.jsonl": {4, "Bash 1/0/1 Write 1/1/0 Read 1/1/0", 0, "400/40", "completed", ""},
 	"claude-interrupt.jsonl":  {1, "Bash 1/1/0", 1, "100/10", "aborted_tools", ""},
 	"claude-max-turns.jsonl":  {2, "Bash 2/2/0", 2, "200/20", "max_turns", ""}, // num_turns: 3
 	"claude-parallel.jsonl":   {2, "Bash 2/2/0 Read 1/1/0", 2, "200/20", "completed", ""},
-	// The sub-agent's Bash is counted, its turns are not; tokens are of both.
+	// The sub-agent's Bash counts, its turns do not, and the tokens are those of both.
 	"claude-subagent.jsonl": {3, "Agent 1/1/0 Bash 2/2/0", 2, "500/50", "completed", ""},
 
 	"codex-api-error.jsonl": {-1, "command_execution 1/1/0", 1, "", `{"error":{"type":"server_error","message":"scenario status 400"}}`, "version turns subagents refused tokens"},
@@ -81,7 +81,7 @@ func check(t *testing.T, name string, sum Summary, w want) {
 	}
 }
 
-// shown is a summary as want has it.
+// shown returns a summary in the form of want.
 func shown(sum *Summary) want {
 	w := want{turns: -1, tools: toolText(sum.Tools.Value), shell: sum.Shell.Or(-1), end: "cut off"}
 	if sum.Turns.Set {

@@ -12,7 +12,7 @@ import (
 	"sbx/spec"
 )
 
-// TestCutAnywhere: how the bytes are cut changes nothing.
+// TestCutAnywhere checks that it does not matter how the bytes are cut.
 func TestCutAnywhere(t *testing.T) {
 	files, _ := filepath.Glob("testdata/*.jsonl")
 	for _, file := range files {
@@ -23,7 +23,7 @@ func TestCutAnywhere(t *testing.T) {
 			s, _ := New(a, Hooks{})
 			for p := b; len(p) > 0; {
 				n := min(size, len(p))
-				// A copy that is overwritten: nothing may be kept of it.
+				// a copy that is overwritten: the reader must keep no reference to it
 				chunk := bytes.Clone(p[:n])
 				s.Write(chunk)
 				clear(chunk)
@@ -37,7 +37,7 @@ func TestCutAnywhere(t *testing.T) {
 	}
 }
 
-// TestHooks: each is called once, in order, at the first sign.
+// TestHooks checks that each hook is called once, in order, at the first sign.
 func TestHooks(t *testing.T) {
 	var got []string
 	hooks := Hooks{
@@ -70,7 +70,7 @@ func TestHooks(t *testing.T) {
 	}
 }
 
-// TestHookBeforeTheLineEnds is not promised: an event is read with its line.
+// An event is reported after its line is complete, not before.
 func TestATurnIsToldWithItsLine(t *testing.T) {
 	turns := 0
 	s, _ := New(spec.Claude, Hooks{Turn: func(n int) { turns = n }})
@@ -85,8 +85,8 @@ func TestATurnIsToldWithItsLine(t *testing.T) {
 	}
 }
 
-// TestLongLine: what is longer than the bound is skipped, cut or whole, and
-// what stands around it is read.
+// TestLongLine checks that a line above the bound is skipped, in pieces or whole, and that the
+// lines around it are read.
 func TestLongLine(t *testing.T) {
 	long := said("b", "null", `{"type":"text","text":"`+strings.Repeat("x", maxLine)+`"}`)
 	text := said("a", "null", "") + long + said("c", "null", "") + long + said("d", "null", "") + strings.TrimSuffix(long, "\n")
@@ -109,7 +109,7 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-// TestBounds: names, ids and calls without end are bounded and said.
+// TestBounds checks that endless names, ids and calls are bounded, and that the summary says so.
 func TestBounds(t *testing.T) {
 	var b strings.Builder
 	for i := range 3 * maxTools {
@@ -134,7 +134,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestBlocks: a message of more blocks than are looked at.
+// TestBlocks has a message with more blocks than are read.
 func TestBlocks(t *testing.T) {
 	block := use("x", "Bash", "ls") + ","
 	sum := summaryOf(t, spec.Claude, said("a", "null", strings.Repeat(block, maxBlocks+10)+use("y", "Read", "")))
@@ -143,7 +143,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestDeepNesting: depth costs neither memory nor the stack.
+// TestDeepNesting checks that depth costs neither memory nor stack.
 func TestDeepNesting(t *testing.T) {
 	deep := strings.Repeat("[", 1<<20) + strings.Repeat("]", 1<<20)
 	text := said("a", "null", `{"type":"tool_use","id":"x","name":"Write","input":{"a":`+deep+`,"file_path":"f"}}`) + claudeEnd
@@ -152,7 +152,7 @@ func TestDeepNesting(t *testing.T) {
 	}
 }
 
-// TestMemory: a hostile stream holds no more than 8 MiB.
+// TestMemory checks that a hostile stream makes the reader hold no more than 8 MiB.
 func TestMemory(t *testing.T) {
 	s, _ := New(spec.Claude, Hooks{})
 	r := NewRollout(Hooks{})

@@ -13,7 +13,7 @@ const (
 	codexEnd  = `{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":2}}` + "\n"
 )
 
-// said is an event of claude's with one block of a message.
+// said returns an event of claude's with one block of a message.
 func said(id, parent, block string) string {
 	return `{"type":"assistant","message":{"id":"` + id + `","model":"m","content":[` + block + `]},"parent_tool_use_id":` + parent + "}\n"
 }

@@ -13,7 +13,7 @@ import (
 	"sbx/spec"
 )
 
-// sarifLog has the properties of SARIF 2.1.0 that a log of ours has, and no other.
+// sarifLog has exactly the properties of SARIF 2.1.0 that our logs have.
 type sarifLog struct {
 	Schema  string `json:"$schema"`
 	Version string `json:"version"`
@@ -56,7 +56,7 @@ type sarifResult struct {
 	} `json:"locations"`
 }
 
-// sarif decodes a log, and holds it to what the standard requires.
+// sarif decodes a log, and checks the requirements of the standard.
 func sarif(t *testing.T, b []byte) sarifLog {
 	t.Helper()
 	var log sarifLog
@@ -97,7 +97,7 @@ func sarif(t *testing.T, b []byte) sarifLog {
 	return log
 }
 
-// junitCases decodes a suite: for each case what failed in it, and "" of one that passed.
+// junitCases decodes a suite: for each case the failures, "" for one that passed.
 func junitCases(t *testing.T, text string) (cases map[string]string) {
 	t.Helper()
 	var suites struct {
@@ -186,7 +186,7 @@ func TestReports(t *testing.T) {
 	if got := junitCases(t, JUnit(view(t, denied))); got["sbx.network.connect"] != "denied: connect 1.2.3.4:1; by network" || len(got) != 4 {
 		t.Errorf("%v", got)
 	}
-	// Nothing that a command calls itself or its files breaks the form.
+	// Whatever names a command gives itself or its files, the form stays valid.
 	v := hostileRecord(t)
 	sarif(t, SARIF(v))
 	junitCases(t, JUnit(v))
@@ -203,7 +203,7 @@ func TestCompare(t *testing.T) {
 	if out := Compare(a, a, false); !strings.HasSuffix(out, "\n\nnothing differs\n") {
 		t.Errorf("control: %s", out)
 	}
-	b["id"], b["started_at"], b["ended_at"] = "other", "2026-11-21T15:01:02.345Z", "2026-11-21T15:01:03.345Z" // which are no differences
+	b["id"], b["started_at"], b["ended_at"] = "other", "2026-11-21T15:01:02.345Z", "2026-11-21T15:01:03.345Z" // which are not differences
 	line := b["enforcement"].([]any)[1].(map[string]any)
 	line["status"] = "enforced"
 	delete(line, "reason")

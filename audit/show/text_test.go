@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// sampleText is the record of package audit's tests, which has every key.
+// sampleText returns the record of package audit's tests, which has every key.
 func sampleText(t testing.TB) []byte {
 	t.Helper()
 	b, err := os.ReadFile("../testdata/record.json")
@@ -42,7 +42,7 @@ func view(t testing.TB, r audit.Record) audit.View {
 	return parsed(t, r.AppendJSON(nil))
 }
 
-// sample is sampleText to be changed and given to read.
+// sample returns sampleText as a value that a test can change.
 func sample(t testing.TB) (m map[string]any) {
 	t.Helper()
 	if err := json.Unmarshal(sampleText(t), &m); err != nil {
@@ -107,7 +107,8 @@ func TestShowAsked(t *testing.T) {
 	}
 }
 
-// Denials on ports of one host, or that one line would allow, are one line; others are not.
+// Denials on ports of one host, or that one line would allow, are shown on one line; others are
+// not.
 func TestShowFoldsDenials(t *testing.T) {
 	var r audit.Record
 	connect := func(host string, port int, program string) {
@@ -120,7 +121,7 @@ func TestShowFoldsDenials(t *testing.T) {
 	}
 	connect("1.2.3.4", 1, "wget")
 	connect("5.6.7.8", 443, "curl")
-	for _, at := range []string{"[::1]:80", "[::1]:81", "/run/x.sock:80", "/run/x.sock:81", "10.0.0.1", "name:"} { // the last four are no ports of a host
+	for _, at := range []string{"[::1]:80", "[::1]:81", "/run/x.sock:80", "/run/x.sock:81", "10.0.0.1", "name:"} { // the last four are not ports of a host
 		r.Violations.Add(audit.Violation{Kind: "network", Action: "connect", Target: at, Rule: "network.mode: none"})
 	}
 	for _, name := range []string{"/etc/b", "/etc/a", "/etc/c"} {
@@ -147,12 +148,12 @@ func TestShowLost(t *testing.T) {
 	}
 }
 
-// hostile is what a command may call itself and its files.
+// hostile is a name that a command may give itself and its files.
 const hostile = "\x1b]0;owned\x07\x1b[2J\r\n\u009b31m\u202e\u2066<script>alert(1)</script>&\"'\xff\x00\x7f\b"
 
-// hostileRecord is the sample with every text in it replaced but for times and the state.
+// hostileRecord returns the sample with every text replaced, except times and the state.
 func hostileRecord(t testing.TB) audit.View {
-	text := strings.ReplaceAll(hostile, "\xff", `\xff`) // as a record has it
+	text := strings.ReplaceAll(hostile, "\xff", `\xff`) // as a record contains it
 	var spoil func(v any) any
 	spoil = func(v any) any {
 		switch v := v.(type) {
@@ -192,7 +193,7 @@ func TestShowHostileText(t *testing.T) {
 			t.Errorf("%s is not UTF-8", name)
 		}
 	}
-	// With colour, the only sequences are its own.
+	// With colour, the only escape sequences are those of package show.
 	out := Text(v, true)
 	for _, own := range []string{"\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[0m"} {
 		out = strings.ReplaceAll(out, own, "")
@@ -207,7 +208,7 @@ func TestShowHostileText(t *testing.T) {
 	if !strings.Contains(page, "&lt;script&gt;") || strings.Contains(page, "http:") || strings.Contains(page, "src=") {
 		t.Error("the page is not self-contained, or lacks the text")
 	}
-	// A record that was not written by sbx, so that nothing in it is escaped.
+	// The record was not written by sbx, so nothing in it is escaped.
 	raw := `{"record_version":1,"state":"\u001b[31m","id":"\u001b[2J","command":{"argv":["\u009b","\u202e"]},"violations":[3,{"kind":7}],"enforcement":{"a":1}}`
 	v, err := audit.Parse([]byte(raw))
 	if err != nil {
@@ -225,7 +226,7 @@ func TestQuoteArgs(t *testing.T) {
 	}
 }
 
-// A tail tells each program and each denial once, in the order of time.
+// A tail shows each program and each denial once, in the order of time.
 func TestTail(t *testing.T) {
 	r := sample(t)
 	r["state"] = "running"
@@ -250,7 +251,7 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// FuzzText: nothing panics on a record that has odd types.
+// FuzzText checks that nothing panics on a record with odd types.
 func FuzzText(f *testing.F) {
 	f.Add([]byte(`{"record_version":1,"state":"running","violations":[1,{"kind":"\u00e9\ud800"},null]}`))
 	f.Add(sampleText(f))

@@ -18,8 +18,8 @@ var (
 	succeeded = regexp.MustCompile(`(?m)exec.*\) += 0$`)
 )
 
-// truth is what strace sees a command start, less the command itself: how many
-// execs were tried and how many succeeded.
+// truth returns what strace sees a command start, without the command itself: how many execs were
+// tried and how many succeeded.
 func truth(t *testing.T, argv []string) (tried, ran int, stdout string) {
 	t.Helper()
 	strace := need(t, "strace")
@@ -39,8 +39,8 @@ func truth(t *testing.T, argv []string) (tried, ran int, stdout string) {
 	return tried - 1, ran - 1, string(out)
 }
 
-// Every way to start a program counts as strace counts it, failures too, and
-// what is printed is the same.
+// Every way to start a program counts as in strace, failures included, and the command prints the
+// same.
 func TestCountsAreThoseOfStrace(t *testing.T) {
 	exercise := program(t, "exercise")
 	for name, argv := range map[string][]string{
@@ -85,7 +85,7 @@ func same(t *testing.T, argv []string) {
 	t.Logf("%d of %d, %d ms", c.Started, c.Attempted, o.MS)
 }
 
-// A program without a loader, and one that takes it.
+// One program has no loader, the other one needs it.
 func TestStaticAndDynamic(t *testing.T) {
 	for _, flags := range [][]string{nil, {"-static"}} {
 		t.Run(fmt.Sprint(flags), func(t *testing.T) {
@@ -95,8 +95,8 @@ func TestStaticAndDynamic(t *testing.T) {
 	}
 }
 
-// Where strace miscounts (an exec by a thread shows twice or not at all) or is
-// too slow, the program counts itself.
+// Where strace miscounts (it shows an exec by a thread twice or not at all) or is too slow, the
+// program counts itself.
 func TestCountsAreTheProgramsOwn(t *testing.T) {
 	exercise := program(t, "exercise")
 	n := 1
@@ -105,7 +105,7 @@ func TestCountsAreTheProgramsOwn(t *testing.T) {
 	}
 	for name, row := range map[string]struct {
 		argv  []string
-		extra int // started besides
+		extra int // additional programs
 	}{
 		"parallel":            {[]string{"parallel", "8", strconv.Itoa(500 / n)}, 0},
 		"threads":             {[]string{"threads", strconv.Itoa(200 / n)}, 0},
@@ -121,7 +121,7 @@ func TestCountsAreTheProgramsOwn(t *testing.T) {
 	}
 }
 
-// own is the "ran N" of a program's output.
+// own returns the number of "ran N" in a program's output.
 func own(t *testing.T, out string) int {
 	t.Helper()
 	_, after, found := strings.Cut(out, "ran ")
@@ -133,7 +133,8 @@ func own(t *testing.T, out string) int {
 	return n
 }
 
-// The budget holds to the program, whoever asks; the control has room for all.
+// The budget is exact, whichever process starts the programs. In the control it is large enough for
+// all.
 func TestBudget(t *testing.T) {
 	exercise := program(t, "exercise")
 	for max, row := range map[int]struct{ ran, refused int }{0: {0, 400}, 1: {1, 399}, 150: {150, 250}, 400: {400, 0}, 9999: {400, 0}} {
@@ -153,8 +154,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// With the budget used up, what could not be executed anyway says what it
-// always says; what could says EPERM.
+// After the budget is used up, an exec that fails anyway fails with its usual error, and any other
+// with EPERM.
 func TestRefusalsAreTheKernelsWhereItWouldRefuse(t *testing.T) {
 	exercise := program(t, "exercise")
 	for _, way := range []string{"paths", "descriptors"} {
@@ -178,8 +179,8 @@ func TestRefusalsAreTheKernelsWhereItWouldRefuse(t *testing.T) {
 	}
 }
 
-// With kill, the program that is one too many ends everything, and what the
-// kernel would not execute anyway ends nothing.
+// With kill, the first program beyond the budget ends everything, while an exec that fails anyway
+// ends nothing.
 func TestKill(t *testing.T) {
 	sh := "/bin/true; nosuchprogram; /nonexistent/x; /bin/true; (sleep 60) & /bin/true; echo end"
 	o, out := run(t, job{Argv: []string{"sh", "-c", sh}, Max: spec.Some(2), OnExceed: spec.Kill})
@@ -192,7 +193,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// Names are those of the files as they were asked for.
+// The names are those of the files as they were requested.
 func TestNames(t *testing.T) {
 	o, _ := run(t, job{Argv: []string{"sh", "-c", "/bin/true; /bin/true; ./link; ./script; nosuchprogram"}, Linger: true})
 	want := map[string]int{"true": 3, "link": 1, "script": 1}

@@ -18,7 +18,7 @@ var built struct {
 	have []string
 }
 
-// program is a C program of testdata, compiled.
+// program returns a compiled C program of testdata.
 func program(t *testing.T, name string, flags ...string) string {
 	t.Helper()
 	gcc := need(t, "gcc")
@@ -45,7 +45,7 @@ func program(t *testing.T, name string, flags ...string) string {
 	return to
 }
 
-// workspace is a directory with files to execute and others that cannot be.
+// workspace returns a directory with files that can be executed and others that cannot.
 func workspace(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -22,33 +22,33 @@ import (
 	"sbx/spec"
 )
 
-// harnessEnv makes the test binary a supervisor: a tracer waits for all
-// children of its process, so each runs in a process of its own.
+// harnessEnv makes the test binary a supervisor. A tracer waits for all children of its process, so
+// each supervisor needs a process of its own.
 const harnessEnv = "SBX_TEST_TRACE"
 
-// job is what a supervisor is to do.
+// job is the task of a supervisor.
 type job struct {
 	Argv     []string
 	Dir      string
 	Starter  string
 	Max      spec.Opt[int]
 	OnExceed spec.OnExceed
-	Untraced bool // load the filter and do not attach
-	Linger   bool // wait for all processes, not for the command alone
-	Slow     int  // microseconds to sleep before each look
+	Untraced bool // load the filter but do not attach
+	Linger   bool // wait for all processes, not only for the command
+	Slow     int  // microseconds to sleep before each wait
 }
 
-// outcome is what came of it.
+// outcome is the result.
 type outcome struct {
-	Failed   string // what the harness could not do
+	Failed   string // why the harness failed
 	Commands audit.Commands
 	Status   int      // the command's, 128+n for a signal
-	Refused  []string // programs that the budget refused
+	Refused  []string // programs that the budget denied
 	Exceeded int
 	Debugger int
-	Flights  int // execs under way when all was over
+	Flights  int // execs in progress at the end
 	MS       int64
-	Inner    int64 // of that, in the tracer's hands
+	Inner    int64 // the part of it spent in the tracer
 }
 
 func TestMain(m *testing.M) {
@@ -149,7 +149,7 @@ func supervise(j *job) (o outcome) {
 		wait()
 	}
 	o.MS = time.Since(began).Milliseconds()
-	// ECHILD: there is neither a child nor a tracee.
+	// ECHILD means that there is neither a child nor a tracee.
 	for unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT|unix.WALL, nil) != unix.ECHILD {
 		if !j.Linger {
 			lists, _ := filepath.Glob("/proc/self/task/*/children")
@@ -185,17 +185,17 @@ func jobText(t *testing.T, j job) string {
 	return string(text)
 }
 
-// limit is how long any job may take.
+// limit is the time that a job may take.
 const limit = 100 * time.Second
 
-// run has a job done by a process of its own. Its output is the command's.
+// run runs a job in a process of its own. The output is the command's.
 func run(t *testing.T, j job) (outcome, string) {
 	t.Helper()
 	o, out, _ := runWith(t, j, nil)
 	return o, out
 }
 
-// runWith is run, with something to do to the supervisor meanwhile.
+// runWith is run with an action on the supervisor meanwhile.
 func runWith(t *testing.T, j job, meanwhile func(supervisor *os.Process, done <-chan struct{})) (o outcome, stdout, stderr string) {
 	t.Helper()
 	j.Starter = program(t, "starter")
@@ -224,7 +224,7 @@ func runWith(t *testing.T, j job, meanwhile func(supervisor *os.Process, done <-
 	if meanwhile != nil {
 		helpers.Go(func() { meanwhile(cmd.Process, done) })
 	}
-	late := time.AfterFunc(limit, func() { cmd.Process.Kill() }) // and with it all that it traces
+	late := time.AfterFunc(limit, func() { cmd.Process.Kill() }) // and with it everything that it traces
 	err = cmd.Wait()
 	close(done)
 	helpers.Wait()
@@ -251,8 +251,7 @@ func runWith(t *testing.T, j job, meanwhile func(supervisor *os.Process, done <-
 
 func tail(s string) string { return s[max(0, len(s)-2000):] }
 
-// lacks skips a test for something that the host does not have, and fails it
-// where the run must not skip.
+// lacks skips a test because the host lacks something, and fails it if the run must not skip.
 func lacks(t *testing.T, why string) {
 	t.Helper()
 	if os.Getenv("SBX_TEST_MUST_RUN") == "1" {
@@ -261,7 +260,7 @@ func lacks(t *testing.T, why string) {
 	t.Skip(why)
 }
 
-// need gives the path of an installed program.
+// need returns the path of an installed program.
 func need(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)

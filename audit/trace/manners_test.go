@@ -14,13 +14,13 @@ import (
 	"sbx/spec"
 )
 
-// Signals, what comes with them, stopping and continuing, the end of the first
-// thread: a program cannot tell that it is traced.
+// Signals and their data, stopping and continuing, the end of the first thread: a program cannot
+// notice that it is traced.
 func TestSignalsAndStops(t *testing.T) {
 	manners := program(t, "manners")
 	control := exec.Command("timeout", "-s", "KILL", "60", manners)
-	// The control's group is orphaned, that of the others is what the caller's
-	// is: the terminal's signals must do the same in both.
+	// The process group of the control is orphaned, while that of the others depends on the caller:
+	// the terminal's signals must have the same effect in both.
 	control.SysProcAttr = &unix.SysProcAttr{Setsid: true}
 	want, err := control.Output()
 	if err != nil || strings.Count(string(want), "\n") < 12 {
@@ -38,7 +38,7 @@ func TestSignalsAndStops(t *testing.T) {
 	}
 }
 
-// The ways past a tracer, each with what it does where none is.
+// These are the ways around a tracer, with their results without and with one.
 func TestDoors(t *testing.T) {
 	doors := program(t, "doors")
 	out, err := exec.Command("timeout", "-s", "KILL", "20", doors).Output()
@@ -56,12 +56,12 @@ func TestDoors(t *testing.T) {
 		"seized child":    {"0", "0"},
 		"listened":        {"0", "0"}, // and counted
 		"plain":           {"0", "0"},
-		"check":           {}, // the same, and not counted
+		"check":           {}, // the same, but not counted
 		"end":             {"", ""},
-		// ENOSYS, as from a kernel without a tracer.
+		// ENOSYS, as without a tracer.
 		"a filter that wants a tracer": {"38", "38"},
 	} {
-		if what == "seize" && free[what] != "0" { // Yama forbids more than kinship allows
+		if what == "seize" && free[what] != "0" { // Yama forbids more than the parent-child rule
 			want[0] = free[what]
 		}
 		f, okFree := free[what]
@@ -76,7 +76,7 @@ func TestDoors(t *testing.T) {
 	if o.Debugger != 1 || o.Commands.Started != 3 {
 		t.Errorf("told %d times of ptrace, %+v", o.Debugger, o.Commands)
 	}
-	// Where the budget is used up, what cannot be refused is killed.
+	// With the budget used up, a program that cannot be denied is killed.
 	for max, want := range map[int]string{0: "signal 9", 1: "0"} {
 		o, text := run(t, job{Argv: []string{doors, "listened"}, Max: spec.Some(max)})
 		if text != "listened "+want+"\nend\n" || o.Commands.Started != max || o.Commands.Refused != 1-max {
@@ -85,7 +85,7 @@ func TestDoors(t *testing.T) {
 	}
 }
 
-// answers are the lines "what answer" of doors.
+// answers reads the lines "what answer" of the program doors.
 func answers(out string) map[string]string {
 	m := map[string]string{}
 	for _, line := range strings.Split(strings.TrimSpace(out), "\n") {
@@ -107,7 +107,7 @@ func answers(out string) map[string]string {
 	return m
 }
 
-// With the filter and without a tracer nothing runs: the exec fails closed.
+// With the filter but without a tracer no program runs: the exec fails closed.
 func TestNoTracerNoExec(t *testing.T) {
 	o, _, errs := runWith(t, job{Argv: []string{"/bin/true"}, Untraced: true}, nil)
 	if o.Status != 122 || !strings.Contains(strings.ToLower(errs), unix.ENOSYS.Error()) {
@@ -119,8 +119,7 @@ func TestNoTracerNoExec(t *testing.T) {
 	}
 }
 
-// A debugger inside fails by itself, with its own words, and the supervisor is
-// told once.
+// A debugger inside fails with its own message, and the supervisor is notified once.
 func TestDebuggersInside(t *testing.T) {
 	for name, argv := range map[string][]string{
 		"strace": {"strace", "-f", "true"},
@@ -137,9 +136,8 @@ func TestDebuggersInside(t *testing.T) {
 	}
 }
 
-// Two thousand processes come and go, stop, continue and are killed, and
-// threads execute; with a supervisor that is slow, or stopped now and then. It
-// ends every time, with nothing left.
+// Two thousand processes start, stop, continue and are killed, and threads execute programs, while
+// the supervisor is slow or is stopped at times. It ends every time, and leaves nothing.
 func TestStress(t *testing.T) {
 	exercise := program(t, "exercise")
 	n := "2000"
@@ -182,10 +180,10 @@ func TestStress(t *testing.T) {
 	}
 }
 
-// A supervisor that is killed takes all with it, without a pid namespace too.
+// If the supervisor is killed, everything ends with it, also without a pid namespace.
 func TestNothingOutlivesTheTracer(t *testing.T) {
 	starter := program(t, "starter")
-	mark := "86399." + time.Now().Format("150405") // a sleep that no one else sleeps
+	mark := "86399." + time.Now().Format("150405") // a sleep with a duration that no other process has
 	sh := "(sleep " + mark + " &) ; sleep " + mark
 	self, err := os.Executable()
 	if err != nil {

@@ -2,8 +2,8 @@ package life
 
 import "testing"
 
-// The ledger's directory is closed where the command could reach it, and only where
-// that can be asked for.
+// The ledger's directory becomes read-only if the command could reach it, and if the spec allows
+// that to be requested.
 func TestClosable(t *testing.T) {
 	for _, c := range []struct {
 		spec, dir string

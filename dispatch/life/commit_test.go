@@ -11,7 +11,7 @@ import (
 	"sbx/dispatch"
 )
 
-// What is read of a repository is what git says of it, whatever its shape.
+// The facts read from a repository agree with git's, whatever the repository's form.
 func TestBaseCommitIsGits(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("there is no git to ask")
@@ -75,8 +75,8 @@ func TestBaseCommitIsGits(t *testing.T) {
 	}
 }
 
-// A repository that is none, or that leads elsewhere, gives nothing, and is not
-// waited for.
+// A directory that is not a repository, or that leads elsewhere, gives no commit, and nothing waits
+// for it.
 func TestBaseCommitOfWhatIsNone(t *testing.T) {
 	id := strings.Repeat("ab", 20)
 	for name, files := range map[string]map[string]string{
@@ -113,7 +113,7 @@ func TestBaseCommitOfWhatIsNone(t *testing.T) {
 	if got := BaseCommit(dir, os.Getuid(), dispatch.OwnerOf); got != "" {
 		t.Errorf("a FIFO: %q", got)
 	}
-	// Another user's directory above, with a repository in it, says nothing.
+	// A repository in a directory above that belongs to another user is ignored.
 	if err := os.Remove(dir + "/.git/HEAD"); err != nil {
 		t.Fatal(err)
 	}

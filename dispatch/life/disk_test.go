@@ -14,7 +14,8 @@ import (
 	"sbx/spec"
 )
 
-// A disk of its own, in a mount namespace of its own: full, and read-only.
+// The disk is a file system of the test's own in a mount namespace of its own. It becomes full, and
+// read-only.
 func TestDisk(t *testing.T) {
 	needSandbox(t)
 	s := newScene(t)
@@ -36,7 +37,7 @@ func TestDisk(t *testing.T) {
 	}
 }
 
-// disk is what happens there. It says what is wrong, and "the end".
+// disk is the process in that namespace. It prints what is wrong, and "the end".
 func disk(w *World, dir string) int {
 	mount := filepath.Join(dir, "ledger")
 	if err := syscall.Mount("none", mount, "tmpfs", 0, "size=2m"); err != nil {
@@ -72,7 +73,7 @@ func disk(w *World, dir string) int {
 		}
 		f.Close()
 	}
-	// Full before the row: nothing is started, and there is no row.
+	// If the disk is full before the row is added, nothing starts, and there is no row.
 	fill()
 	j, row := job(":")
 	_, err = w.Spawn(j, row)
@@ -82,7 +83,7 @@ func disk(w *World, dir string) int {
 	os.Remove(filler)
 	rows, err := l.List(dispatch.Filter{})
 	check("rows after a full disk", err == nil && len(rows) == 0, rows, err)
-	// Full while it runs: the row ends when there is room again.
+	// If it becomes full while the command runs, the row ends when there is space again.
 	j, row = job("sleep 1")
 	d, err := w.Spawn(j, row)
 	check("a spawn with room", err == nil, err)
@@ -96,7 +97,7 @@ func disk(w *World, dir string) int {
 		time.Sleep(25 * time.Millisecond)
 	}
 	check("a row that ends on a full disk", d.Status == dispatch.Completed && strings.Contains(d.SandboxEffective.Value, `"exited"`), d.Status, err)
-	// Read-only: it can be read, and nothing else.
+	// A read-only ledger can only be read.
 	l.Close()
 	if err := syscall.Mount("none", mount, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, "size=2m"); err != nil {
 		fmt.Println("remount:", err)

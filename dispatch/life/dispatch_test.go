@@ -15,7 +15,7 @@ import (
 	"sbx/spec"
 )
 
-// A dispatch from its spawn to its end, with its counts while it runs.
+// A dispatch goes from its spawn to its end, with counts while it runs.
 func TestLife(t *testing.T) {
 	needSandbox(t)
 	s := newScene(t)
@@ -48,7 +48,7 @@ func TestLife(t *testing.T) {
 	}
 }
 
-// What cannot be run as it is asked starts nothing and says why.
+// A request that cannot be run as requested starts nothing, and the error says why.
 func TestRefused(t *testing.T) {
 	needSandbox(t)
 	for _, c := range []struct {
@@ -114,7 +114,7 @@ func TestStopAndWait(t *testing.T) {
 	for _, id := range []string{meek, stubborn} {
 		within(t, "it runs", func() bool { _, v, ok := s.world.dirOf(l.Path(), id).recordNow(); return ok && v.State == "running" })
 	}
-	time.Sleep(200 * time.Millisecond) // the shell has set its trap
+	time.Sleep(200 * time.Millisecond) // by then the shell has set its trap
 	d, err := s.world.Stop(l, meek, dispatch.Cancelled)
 	if err != nil || d.Status != dispatch.Cancelled || record(t, d)["state"] != "exited" {
 		t.Errorf("%+v, %v", d, err)
@@ -136,7 +136,7 @@ func TestStopAndWait(t *testing.T) {
 	within(t, "nothing is left", func() bool { return len(s.left()) == 0 })
 }
 
-// A dispatch that failed is tried again with its contract and its command.
+// A failed dispatch is retried with its contract and its command.
 func TestRetry(t *testing.T) {
 	needSandbox(t)
 	s := newScene(t)
@@ -170,7 +170,7 @@ func TestRetry(t *testing.T) {
 			t.Errorf("backoff %d: %v", i, got)
 		}
 	}
-	// A row that nobody started can be stopped, and what has ended be cleared away.
+	// A row that nothing has started can be stopped, and ended rows can be removed.
 	other, _, err := s.world.Retry(l, s.db, id)
 	must(t, err)
 	if d, err := s.world.Stop(l, other.ID, dispatch.Cancelled); err != nil || d.Status != dispatch.Cancelled || record(t, d)["state"] != "refused" {
@@ -184,7 +184,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// 64 at once in one ledger: each row is whole, and nobody hears of a lock.
+// 64 dispatches use one ledger at the same time: each row is complete, and no process sees a lock.
 func TestManyAtOnce(t *testing.T) {
 	needSandbox(t)
 	s := newScene(t)
@@ -222,8 +222,8 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// Where the command may write, the output goes where it was to go when the
-// command was started, and through no link.
+// In a directory that the command can write, the output goes to the file that was intended when the
+// command started, and through no link.
 func TestOutputIsNotFollowed(t *testing.T) {
 	needSandbox(t)
 	s := newScene(t)
@@ -238,7 +238,7 @@ func TestOutputIsNotFollowed(t *testing.T) {
 		j := s.job()
 		j.Argv, j.Agent, j.Output = nil, "sh", filepath.Join(dir, name)
 		j.Prompt = filepath.Join(s.dir, "prompt")
-		// The directory is moved away and a link to another put in its place.
+		// The command moves the directory away and puts a link to another in its place.
 		must(t, os.WriteFile(j.Prompt, []byte("echo words; ln -s "+victim+" "+filepath.Base(dir)+"/x.verdict; mv "+filepath.Base(dir)+" moved"+fmt.Sprint(i)+"; ln -s "+s.dir+" "+filepath.Base(dir)+"\n"), 0o644))
 		d := s.ended(l, s.spawn(j))
 		if d.Status != dispatch.Completed || d.VerdictStatus.Value != "pass" {
@@ -270,8 +270,8 @@ func TestOutputIsNotFollowed(t *testing.T) {
 	}
 }
 
-// A row that no keeper of ours has is another's to tell of, unless it certainly
-// has no process.
+// The status of a row without a keeper of ours is another program's business, unless the row
+// certainly has no process.
 func TestAnothersRow(t *testing.T) {
 	s := newScene(t)
 	s.db = dispatch.Place{Path: filepath.Join(s.dir, "ledger", "intercore.db")}

@@ -40,7 +40,7 @@ func TestClimb(t *testing.T) {
 	}
 }
 
-// failed adds an agent's dispatch that has failed, as a spawn and its end leave
+// failed adds the row of an agent's dispatch that has failed, as a spawn and its end would leave
 // it.
 func (s *scene) failed(l *dispatch.Ledger, id, agent, parent string, retries int64) dispatch.Dispatch {
 	s.t.Helper()
@@ -57,8 +57,8 @@ func (s *scene) failed(l *dispatch.Ledger, id, agent, parent string, retries int
 	return row
 }
 
-// Two attempts by a model, then the next takes the prompt with all that failed;
-// where none is left a file tells a person of all attempts.
+// After two attempts by a model the next one gets the prompt with all failures. If no model is
+// left, a file reports all attempts to a person.
 func TestEscalate(t *testing.T) {
 	s := newScene(t)
 	l := s.ledger()
@@ -113,7 +113,7 @@ func TestEscalate(t *testing.T) {
 	}
 }
 
-// What cannot be escalated leaves no row and no file.
+// If an escalation is not possible, it leaves no row and no file.
 func TestEscalateRefuses(t *testing.T) {
 	s := newScene(t)
 	l := s.ledger()
@@ -156,7 +156,7 @@ func TestEscalateRefuses(t *testing.T) {
 	d := s.failed(l, "agent000", "claude", "", 0)
 	must(t, os.Remove(prompt))
 	refused("no prompt", d.ID, "cannot read the prompt", Escalation{})
-	// A prompt may be written anew; a link that an agent has put there is none.
+	// A prompt may be rewritten, but a link that an agent puts there is refused.
 	must(t, os.WriteFile(prompt, []byte("do it\n"), 0o644))
 	hash, err := s.world.HashPrompt(&Job{}, prompt)
 	must(t, err)
@@ -187,7 +187,7 @@ func TestEscalateRefuses(t *testing.T) {
 		}
 	}
 	must(t, os.Remove(prompt))
-	// The output is no file of the user's that the agent has put a link to.
+	// The output must not go to a user's file to which the agent has put a link.
 	must(t, os.WriteFile(prompt, []byte("do it\n"), 0o644))
 	secret := filepath.Join(s.dir, "secret")
 	must(t, os.WriteFile(secret, []byte("key\n"), 0o600))
@@ -204,7 +204,7 @@ func TestEscalateRefuses(t *testing.T) {
 			t.Errorf("a link: %v: %q, %v", link, text, err)
 		}
 	}
-	// A ledger of another's counts by itself.
+	// Each ledger is counted separately.
 	s = newScene(t)
 	s.foreign("INSERT INTO dispatches (id, status, project_dir, prompt_file, verdict_file) VALUES ('old', 'failed', '/', ?, 'v')", prompt)
 	if _, _, err := s.world.Escalate(s.ledger(), s.db, "old", Escalation{}); err == nil || !strings.Contains(fmt.Sprint(spec.AsProblems(err)[0].Help), "ic dispatch retry old --escalate") {

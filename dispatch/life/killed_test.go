@@ -13,15 +13,15 @@ import (
 	"sbx/dispatch"
 )
 
-// task is long enough to be killed in, and leaves a file when it is through. The
-// file's name makes its processes findable.
+// task is a command that runs long enough to be killed, and leaves a file at its end. The file's
+// name identifies its processes.
 func (s *scene) task() []string {
 	return []string{"sh", "-c", "echo begun; : >begun; sleep 1; : >through # " + s.dir}
 }
 
-// left are the processes that have something in the scene's directory, or its task,
-// among their arguments. The directory itself may be among those of a stranger, who
-// runs something over all that lies beside it.
+// left returns the processes that have a path in the scene's directory, or its task, among their
+// arguments. The directory itself does not count: an unrelated program may run over everything next
+// to it.
 func (s *scene) left() (all []string) {
 	dirs, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
@@ -40,15 +40,15 @@ func (s *scene) has(name string) bool {
 	return err == nil
 }
 
-// outcomes are what may be true after a kill: a status and a record's state.
+// truth is a result that may be true after a kill: a status and a record's state.
 type truth struct {
 	status dispatch.Status
 	state  string
 }
 
-// Each process is killed at each of its steps. Whatever that leaves, a poll
-// brings the row to an end that is true, nothing goes on running, and a spawn
-// that was cut off before its row has started nothing.
+// Each process is killed at each of its steps. Whatever that leaves, a poll gives the row a true
+// end, no process keeps running, and a spawn that was interrupted before its row was added has
+// started nothing.
 func TestKilledAtEachStep(t *testing.T) {
 	needSandbox(t)
 	for _, c := range []struct {
@@ -91,7 +91,7 @@ func TestKilledAtEachStep(t *testing.T) {
 			within(t, "it has stopped at "+c.step, func() bool { return exists(p.Marker) })
 			s.kill(c.who, cmd.Process.Pid)
 			_ = cmd.Wait()
-			if c.who == "driver" { // as Intercore does, which may be late
+			if c.who == "driver" { // as Intercore does, which may poll late
 				s.foreign("UPDATE dispatches SET status = 'running', pid = ?, started_at = unixepoch() WHERE status = 'spawned'", cmd.Process.Pid)
 			}
 			rows, err := s.ledger().List(dispatch.Filter{})
@@ -117,10 +117,10 @@ func TestKilledAtEachStep(t *testing.T) {
 	}
 }
 
-// isTrue holds a row's end to what may be true and to what the host shows.
+// isTrue compares a row's end with the results that may be true, and with what the host shows.
 func (s *scene) isTrue(d dispatch.Dispatch, want []truth) {
 	s.t.Helper()
-	r := map[string]any{"state": ""} // no record: no sandbox was begun
+	r := map[string]any{"state": ""} // without a record no sandbox was begun
 	if d.SandboxEffective.Set {
 		r = record(s.t, d)
 	}
@@ -173,8 +173,8 @@ func (s *scene) kill(who string, pid int) {
 
 func zombie(pid int) bool { return audit.ProcessOf(pid).Gone() }
 
-// drives makes of a spawn a driver with a row of Intercore's, whose agent is a
-// shell that reads the task as its prompt.
+// drives turns a spawn into a driver with a row of Intercore's. Its agent is a shell that reads the
+// task as its prompt.
 func (s *scene) drives(p part) part {
 	s.t.Helper()
 	s.db = dispatch.Place{Path: filepath.Join(s.dir, "project", ".clavain", "intercore.db"), Found: true}
@@ -186,7 +186,7 @@ func (s *scene) drives(p part) part {
 	return part{Do: "drive", World: p.World, Marker: p.Marker, Driver: Driver{Dir: filepath.Join(s.dir, "project"), Output: out, Prompt: prompt}}
 }
 
-// foreign makes a database as Intercore's newest and runs a statement in it.
+// foreign makes a database of Intercore's newest version and runs a statement in it.
 func (s *scene) foreign(statement string, args ...any) {
 	s.t.Helper()
 	db, err := sql.Open("sqlite", "file:"+s.db.Path)
@@ -212,7 +212,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// sbx exec itself is killed: its keeper ends the row.
+// If sbx exec itself is killed, its keeper ends the row.
 func TestExecIsKilled(t *testing.T) {
 	needSandbox(t)
 	s := newScene(t)

@@ -9,9 +9,9 @@ import (
 	"sbx/spec"
 )
 
-// A link that an earlier command may have left leads neither the prompt nor the output
-// nor the project away: in the directory that the job starts in, in the one that it was
-// sent off from, and where its spec has it write. Elsewhere a link is followed.
+// The prompt, the output and the project must not be reached through a link that an earlier command
+// may have left: in the job's working directory, in the directory from which the job was sent, or
+// in a writable path of its spec. Links elsewhere are followed.
 func TestPlantedLinks(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
@@ -50,7 +50,7 @@ func TestPlantedLinks(t *testing.T) {
 		there.Project = at
 		_, err3 := w.Project(&there)
 		if strings.HasPrefix(c.at, "project") || strings.HasPrefix(c.spec, `{"work`) || strings.Contains(c.spec, "../") {
-			err3 = err // it counts from the project, which is another here
+			err3 = err // relative to the project, which is another one here
 		}
 		for i, err := range []error{err, err2, err3} {
 			if (err != nil) != c.bad || c.bad && (!strings.Contains(err.Error(), "earlier command may have left it") || spec.AsProblems(err)[0].Help == "") {
@@ -60,8 +60,7 @@ func TestPlantedLinks(t *testing.T) {
 	}
 }
 
-// What was resolved is what is opened: a link that has taken a place on the way since
-// is not followed.
+// The resolved path is opened: a link that was put there since is not followed.
 func TestOpenedAsResolved(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)

@@ -10,8 +10,8 @@ import (
 	"sbx/spec"
 )
 
-// A row whose keeper cannot be seen any more: of another boot it is lost, of
-// another pid namespace nobody can tell, and one that runs is left alone.
+// A keeper can be out of sight. After another boot its row is lost, in another pid namespace
+// nothing is known, and a running one is left alone.
 func TestKeepersOutOfSight(t *testing.T) {
 	self := audit.Self()
 	rebooted, elsewhere, reused := self, self, self
@@ -62,7 +62,7 @@ func TestKeepersOutOfSight(t *testing.T) {
 	}
 }
 
-// Of two who would run a dispatch the directory lets one.
+// If two processes want to run a dispatch, its directory admits one.
 func TestOneFolder(t *testing.T) {
 	f := jobDir(t.TempDir() + "/ledger/id")
 	must(t, f.makeWith(&Job{ID: "a"}, audit.Self()))
@@ -75,7 +75,7 @@ func TestOneFolder(t *testing.T) {
 	if left, _ := os.ReadDir(string(f) + "/.."); len(left) != 1 {
 		t.Errorf("%v", left)
 	}
-	// What stands there is read as a file, and through no link.
+	// The job's file is read only as a regular file, and through no link.
 	must(t, os.Remove(f.path(jobFile)))
 	must(t, os.Symlink("/etc/passwd", f.path(jobFile)))
 	if f.read(jobFile) != nil {
@@ -83,8 +83,8 @@ func TestOneFolder(t *testing.T) {
 	}
 }
 
-// Whoever removes a dispatch's directory while it runs takes its record away: the
-// command has run, and what held is lost. It was not refused.
+// Removing a dispatch's directory while it runs removes its record: the command has run, and the
+// information about enforcement is lost. The dispatch was not refused.
 func TestFolderIsRemoved(t *testing.T) {
 	needSandbox(t)
 	s := newScene(t)
@@ -105,7 +105,7 @@ func TestFolderIsRemoved(t *testing.T) {
 	}
 }
 
-// An sbx exec without a record has refused only where it says so.
+// An sbx exec without a record has refused only if it says so.
 func TestUnrecorded(t *testing.T) {
 	for _, c := range []struct {
 		status spec.Opt[int64]

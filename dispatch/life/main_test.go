@@ -16,20 +16,20 @@ import (
 	"sbx/spec"
 )
 
-// The test binary is also the processes that are killed: "helper" and what
-// follows make it one that runs the real code and stops at a step.
+// The test binary is also the processes to be killed: with "helper" and more arguments it runs the
+// real code and stops at a step.
 type part struct {
 	Do     string // spawn, keep or drive
 	Stop   string // the step at which it stops
-	Keeper string // the step at which the keeper that it starts does
-	Marker string // a file that is made when it has stopped
+	Keeper string // the step at which its keeper stops
+	Marker string // a file that it makes when it has stopped
 	World  facts
 	Job    Job
 	Driver Driver
 	Row    dispatch.Dispatch
 }
 
-// facts are what of a World crosses to another process.
+// facts are the parts of a World that are passed to another process.
 type facts struct{ Sbx, StateDir, Live, Version string }
 
 func (w *World) facts() facts { return facts{w.Sbx, w.StateDir, w.Live, w.Version} }
@@ -93,7 +93,7 @@ type scene struct {
 	db    dispatch.Place
 }
 
-// newScene makes one where no directory is private inside.
+// newScene makes one in a directory that is not private inside.
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	dir := outside(t)
@@ -109,8 +109,8 @@ func newScene(t *testing.T) *scene {
 	return s
 }
 
-// outside is a directory of the test's own that no private directory of a sandbox
-// covers, where there is such a place.
+// outside returns a directory of the test's own that no private directory of a sandbox covers, if
+// possible.
 func outside(t *testing.T) string {
 	t.Helper()
 	home, _ := os.UserHomeDir()
@@ -131,8 +131,7 @@ func outside(t *testing.T) string {
 	return t.TempDir()
 }
 
-// program is sbx: the one in bin, where no source is younger, or one built for
-// this run.
+// built is sbx: the program in bin if no source is newer, or one that is built for this run.
 var built string
 
 func program(t *testing.T) string {
@@ -160,7 +159,7 @@ func program(t *testing.T) string {
 	return built
 }
 
-// younger tells whether any source of sbx was changed after a time.
+// younger reports whether a source of sbx was changed after a time.
 func younger(top string, than time.Time) bool {
 	found := errors.New("found")
 	for _, room := range []string{"spec", "wrap", "audit", "landlock", "seccomp", "cmd/sbx"} {
@@ -193,7 +192,7 @@ func (s *scene) start(p part) *exec.Cmd {
 	return cmd
 }
 
-// job is a command for a dispatch, which is in the project's directory.
+// job returns a command for a dispatch in the project's directory.
 func (s *scene) job(argv ...string) Job {
 	return Job{Ledger: s.db, Project: filepath.Join(s.dir, "project"), Argv: argv, Agent: "sh", Sandbox: "workspace-write", HasSandbox: true}
 }
@@ -209,7 +208,7 @@ func (s *scene) row(j Job) dispatch.Dispatch {
 	return d
 }
 
-// spawn starts a dispatch and gives its id.
+// spawn starts a dispatch and returns its id.
 func (s *scene) spawn(j Job) string {
 	s.t.Helper()
 	d, err := s.world.Spawn(&j, s.row(j))
@@ -229,7 +228,7 @@ func (s *scene) ledger() *dispatch.Ledger {
 	return l
 }
 
-// ended polls until a dispatch has ended, and demands that nothing changes then.
+// ended polls until a dispatch has ended, and fails if it changes after that.
 func (s *scene) ended(l *dispatch.Ledger, id string) dispatch.Dispatch {
 	s.t.Helper()
 	var d dispatch.Dispatch
@@ -246,7 +245,7 @@ func (s *scene) ended(l *dispatch.Ledger, id string) dispatch.Dispatch {
 	return d
 }
 
-// within waits for something that must come to be.
+// within waits until is returns true.
 func within(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for until := time.Now().Add(20 * time.Second); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
@@ -257,7 +256,7 @@ func within(t *testing.T, what string, is func() bool) {
 	t.Fatalf("not within 20 s: %s", what)
 }
 
-// record is the record of a row.
+// record returns the record of a row.
 func record(t *testing.T, d dispatch.Dispatch) map[string]any {
 	t.Helper()
 	var r map[string]any
@@ -267,7 +266,7 @@ func record(t *testing.T, d dispatch.Dispatch) map[string]any {
 	return r
 }
 
-// needSandbox skips where the host has no namespaces for a sandbox.
+// needSandbox skips on a host without namespaces for a sandbox.
 func needSandbox(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

@@ -11,8 +11,7 @@ import (
 	"sbx/spec"
 )
 
-// An output that cannot be written is told to who spawns: there is no row, and
-// nothing is left.
+// If the output cannot be written, spawn reports that. There is no row, and nothing is left.
 func TestOutputIsLookedAtFirst(t *testing.T) {
 	s := newScene(t)
 	l := s.ledger()
@@ -27,7 +26,7 @@ func TestOutputIsLookedAtFirst(t *testing.T) {
 		filepath.Join(s.dir, "project") + "/": "it names a directory",
 	} {
 		if os.Getuid() == 0 && strings.Contains(name, "closed") {
-			continue // to root no directory is
+			continue // root can write to every directory
 		}
 		j := s.job("sh", "-c", ": >begun")
 		j.Output = name

@@ -14,7 +14,7 @@ import (
 	"sbx/spec"
 )
 
-// The plain mode is what a spec without one of its own gets, where it narrows.
+// The plain mode is the default for a spec that sets none, if it narrows the spec.
 func TestDocument(t *testing.T) {
 	for _, c := range []struct{ mode, spec, want string }{
 		{"workspace-write", "", `{"access_mode": "workspace-write"}`},
@@ -73,8 +73,7 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// What an agent is run with: by which the prompt reaches it, and what is best
-// effort.
+// The agent decides how the prompt reaches it, and which fields are best effort.
 func TestExecution(t *testing.T) {
 	at := surroundings{dir: "/f", real: func(string) string { return "" }, prompt: "-do it"}
 	long := strings.Repeat("x", maxWord+1)
@@ -125,7 +124,7 @@ func TestExecution(t *testing.T) {
 	}
 }
 
-// The end of a dispatch is the record's.
+// The end of a dispatch follows from the record.
 func TestOutcome(t *testing.T) {
 	now := time.Unix(9000, 0)
 	for _, c := range []struct {
@@ -229,7 +228,7 @@ no event
 	}
 }
 
-// An id of a foreign ledger names a directory in its place, whatever it is.
+// Whatever the id in a foreign ledger is, its directory lies in the right place.
 func TestFolderNames(t *testing.T) {
 	w := &World{StateDir: "/s"}
 	seen := map[jobDir]bool{}
@@ -243,7 +242,7 @@ func TestFolderNames(t *testing.T) {
 	if w.dirOf("/a.db", "abc") == w.dirOf("/b.db", "abc") {
 		t.Error("two ledgers share a directory")
 	}
-	// One ledger has one, by whichever of its names, and before it is there.
+	// A ledger has one directory, by whichever name it is opened, also before it exists.
 	dir := t.TempDir()
 	must(t, os.Symlink(dir, filepath.Join(dir, "link")))
 	for _, name := range []string{"l.db", "none/below/l.db"} {

@@ -11,8 +11,8 @@ import (
 	"sbx/internal/broker/document"
 )
 
-// An artifact that is none is not opened to find that out: who waits at a FIFO for a
-// reader goes on waiting.
+// A file that is not a regular one is not opened to find that out: a process that waits at a FIFO
+// for a reader keeps waiting.
 func TestWhatIsNoFileIsNotOpened(t *testing.T) {
 	dir := t.TempDir()
 	o, err := openOutputs(dir)

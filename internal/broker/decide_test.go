@@ -17,7 +17,7 @@ import (
 	"sbx/spec"
 )
 
-// deciding is what decides.
+// deciding returns a decider.
 func deciding(t testing.TB, start *wire.Start) *decider {
 	t.Helper()
 	start.Broker.Name, start.Output = "broker.yaml", "/output"
@@ -38,8 +38,8 @@ tools:
 rules:
 `
 
-// Over random specs, plans and policies no call is let pass that is wider than any of
-// the three, as each is judged here by itself, and none that passes runs wider.
+// With random specs, plans and policies, no allowed call is wider than any of the three, as the
+// test judges each by itself, and no call runs with more.
 func TestNoCallIsWider(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
@@ -81,7 +81,7 @@ func TestNoCallIsWider(t *testing.T) {
 		}
 		start.Broker.Name = "broker.yaml"
 		b, p := newDecider(start)
-		if p != nil { // a plan that is wider than the spec: nothing starts
+		if p != nil { // a plan that is wider than the spec starts nothing
 			if start.Plan == nil || !strings.Contains(p.Why, "does not give") {
 				t.Fatal(p)
 			}
@@ -100,7 +100,7 @@ func TestNoCallIsWider(t *testing.T) {
 		}
 		passed++
 		at, to := call.Args.Get("path").Text, call.Args.Get("host").Text
-		// The spec: each path that begins beneath, and the path itself.
+		// The spec must grant every path that begins under it, and the path itself.
 		for _, p := range append(b.granted.Tree.Places(), at) {
 			least := view.Read
 			if access == "write" {
@@ -119,7 +119,7 @@ func TestNoCallIsWider(t *testing.T) {
 		if !reached {
 			t.Fatalf("%d: %s passes under %v", n, to, g.Reach)
 		}
-		// The plan: one of the step's capabilities covers each.
+		// One of the step's capabilities must cover each.
 		if start.Plan != nil || call.HasCaps {
 			file, net := false, false
 			for _, text := range requested {
@@ -132,7 +132,7 @@ func TestNoCallIsWider(t *testing.T) {
 				t.Fatalf("%d: %s of %s and %s pass under %v", n, access, at, to, requested)
 			}
 		}
-		// The policy: each rule by itself, as its words have it.
+		// The policy is judged rule by rule, as it is written.
 		effect := ""
 		for _, rule := range rules {
 			value := map[string]string{"path": strings.TrimPrefix(at, "/w/"), "host": to}[rule.arg]
@@ -143,7 +143,7 @@ func TestNoCallIsWider(t *testing.T) {
 		if effect != v.effect.String() || effect == "deny" || effect == "" {
 			t.Fatalf("%d: %s and %s pass by %q as %v, and the rules %+v say %q", n, at, to, v.rule, v.effect, rules, effect)
 		}
-		// And what the tool's own sandbox is given is no wider than the call.
+		// The tool's own sandbox gets no more than the call.
 		tool := b.doc.Tool("t")
 		tool.Files = []string{"/usr/bin/cat"}
 		documents := b.documents(tool, req.needed, true)
@@ -195,8 +195,8 @@ func node(t testing.TB, text string) *doc.Node {
 	return n
 }
 
-// The specs of a tool's run: what its call may do and nothing else, after what the
-// sandbox can write, whose links lead nowhere.
+// The specs of a tool's run grant exactly what its call may do. Before that comes what the sandbox
+// can write, whose links lead nowhere.
 func TestDocumentsOfATool(t *testing.T) {
 	b := deciding(t, &wire.Start{Workspace: "/w", Broker: wire.Document{Dir: "/etc/broker", Text: []byte(`
 version: 1
@@ -239,8 +239,8 @@ tools:
 	}
 }
 
-// BenchmarkDecide is a whole decision by a thousand rules: both engines, and the same with
-// the line that is written ahead.
+// BenchmarkDecide measures a whole decision by a thousand rules: by both engines, and with the line
+// that is written before a call.
 func BenchmarkDecide(b *testing.B) {
 	var rules strings.Builder
 	for i := range 999 {

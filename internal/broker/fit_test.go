@@ -7,8 +7,8 @@ import (
 	"sbx/internal/broker/wire"
 )
 
-// A tool's spec that its calls could not start by is told before the start, with its
-// line, and a step's with the step; beside it one that holds what they need.
+// A tool's spec by which its calls could not start is reported before the start, with its line, and
+// a step's with the step; a similar spec that grants enough is accepted.
 func TestAToolsSpecFitsItsNeeds(t *testing.T) {
 	for _, c := range []struct{ own, path, on, why string }{
 		{`{limits: {pids: 10}}`, "", "", ""},
@@ -19,7 +19,7 @@ func TestAToolsSpecFitsItsNeeds(t *testing.T) {
 		{`{network: {mode: none}}`, "", "b.yaml:9:11", "cannot have network allow: the parent has none (b.yaml:9:28)"},
 		{`{filesystem: {hide: [/in]}}`, "", "b.yaml:9:11", "the parent has it hidden by /in"},
 		{`{commands: {allow: [cat]}}`, "", "b.yaml:9:11", "cannot start /bin/ls"},
-		{`{filesystem: {read: ["@system", /in]}}`, "/usr/share", "", ""}, // @system has it
+		{`{filesystem: {read: ["@system", /in]}}`, "/usr/share", "", ""}, // @system contains it
 		{`{filesystem: {read: ["@system", /in]}}`, "/elsewhere", "p.json:2:5", "cannot have /elsewhere in view"},
 		{`{filesystem: {hide: [/elsewhere]}}`, "/elsewhere", "p.json:2:5", "the parent has it hidden by /elsewhere"},
 	} {

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Who reads no answer keeps its place no longer than the listener has patience; who
-// reads gets all of it.
+// A client that reads no answer keeps its place only as long as the listener's patience lasts; a
+// client that reads gets the whole answer.
 func TestWhoReadsNothingLosesItsPlace(t *testing.T) {
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	const size = 64 << 20 // more than both sides' buffers
+	const size = 64 << 20 // more than the buffers of both sides
 	l := limited{inner, newPlaces(1, 300*time.Millisecond)}
 	defer l.Close()
 	ended := make(chan error)

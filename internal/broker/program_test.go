@@ -8,8 +8,8 @@ import (
 	"sbx/internal/broker/wire"
 )
 
-// A tool's program is found once, and by nothing that the sandbox can write: each way
-// through its workspace is refused, beside the same way elsewhere.
+// A tool's program is searched once, and never through a path that the sandbox can write: each way
+// through its workspace is refused, and the same way elsewhere accepted.
 func TestAToolsProgramIsHeld(t *testing.T) {
 	dir := t.TempDir()
 	ws, out := dir+"/ws", dir+"/out"

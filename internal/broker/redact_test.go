@@ -26,7 +26,7 @@ func redacted(r *Redactor, chunks ...string) string {
 	return string(w.out)
 }
 
-// wrapped is a text in lines.
+// wrapped returns a text in lines.
 func wrapped(s string, columns int, end string) string {
 	var b strings.Builder
 	for ; len(s) > columns; s = s[columns:] {
@@ -35,7 +35,7 @@ func wrapped(s string, columns int, end string) string {
 	return b.String() + s + end
 }
 
-// each writes each byte or character by its own function, of which any may be plain.
+// each writes each byte or character by a randomly chosen function.
 func each(s string, r *rand.Rand, ways ...func(c rune) string) string {
 	var b strings.Builder
 	for _, c := range s {
@@ -44,7 +44,7 @@ func each(s string, r *rand.Rand, ways ...func(c rune) string) string {
 	return b.String()
 }
 
-// plainly leaves a character as it is, but those that an encoding has for itself.
+// plainly leaves a character unchanged, except those that have a meaning in an encoding.
 func plainly(but string, or func(c rune) string) func(c rune) string {
 	return func(c rune) string {
 		if strings.ContainsRune(but, c) {
@@ -73,8 +73,8 @@ func unicoded(c rune) string {
 	return fmt.Sprintf("\\u%04x", c)
 }
 
-// spellings are ways to write a text with a secret in it, by what other programs and the
-// standard library do; plain text is among the neighbours.
+// spellings returns ways to write a text with a secret, as other programs and the standard library
+// write it. Between them is plain text.
 func spellings(text string, r *rand.Rand) map[string]string {
 	marshalled, _ := json.Marshal(text)
 	slashed := strings.ReplaceAll(string(marshalled), "/", `\/`)
@@ -108,8 +108,8 @@ func smallHex(s string) string {
 	return string(b)
 }
 
-// Each spelling of a secret goes, wherever it stands, beside the control: without the
-// secret to know it stays.
+// Each spelling of a secret is removed, wherever it stands. In the control, without the secret, it
+// stays.
 func TestSecretsAreRemoved(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	none := NewRedactor(nil)
@@ -128,12 +128,12 @@ func TestSecretsAreRemoved(t *testing.T) {
 			}
 		}
 	}
-	// Two that overlap leave nothing of either.
+	// Of two overlapping secrets nothing is left.
 	overlap := NewRedactor([]string{"s3cr\"t/va+lue", "lue-and-more"})
 	if got := redacted(overlap, "<s3cr\"t/va+lue-and-more>"); got != "<"+redact.Mark+">" {
 		t.Errorf("two that overlap become %q", got)
 	}
-	// What is none stays, up to its last character.
+	// A text that only resembles a secret stays complete.
 	for _, text := range []string{"s3cr\"t/va+lu", "czNjcg", `\u0073\u0033\u00`, "%73%3", "7333", `\`, "%", "\\ud83d"} {
 		if got := redacted(overlap, text); got != text {
 			t.Errorf("%q becomes %q", text, got)
@@ -141,7 +141,7 @@ func TestSecretsAreRemoved(t *testing.T) {
 	}
 }
 
-// The page names each encoding that is known, so that it says what is not.
+// The page names each encoding that is recognised, so that it also shows which are not.
 func TestEncodingsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../cmd/sbx-broker/README.md")
 	if err != nil {
@@ -176,7 +176,7 @@ func TestAResultIsCut(t *testing.T) {
 	}
 }
 
-// Whatever the chunks, the result is the same, and no spelling of a secret is in it.
+// Whatever the chunks, the result is the same, and contains no spelling of a secret.
 func FuzzRedactor(f *testing.F) {
 	f.Add("a password1 b", "password1", "word1 b pa", uint8(4))
 	f.Add("aaaaaaaaaaaaaaa", "aaaaaaaa", "aaaaaaaab", uint8(3))

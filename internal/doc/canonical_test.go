@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// The vectors of RFC 8785: appendix B for numbers, sections 3.2.2 to 3.2.3
-// for the rest.
+// These are the vectors of RFC 8785: appendix B for numbers, sections 3.2.2 to 3.2.3 for the rest.
 func TestCanonicalNumbers(t *testing.T) {
 	for _, test := range []struct {
 		bits uint64
@@ -75,7 +74,7 @@ func TestCanonical(t *testing.T) {
 		{`{"a": {"c": 1, "b": [{"z": 0, "y": 0}]}, "A": "\b\t\n\f\r\u0000\u001f\u007f\u2028"}`,
 			`{"A":"\b\t\n\f\r\u0000\u001f` + "\u007f\u2028" + `","a":{"b":[{"y":0,"z":0}],"c":1}}`},
 		{`{"aa": 1, "a": 2, "": 3}`, `{"":3,"a":2,"aa":1}`},
-		{`[1e400]`, `[1.7976931348623157e+308]`}, // no double; no spec has one
+		{`[1e400]`, `[1.7976931348623157e+308]`}, // too large for a double; no spec has one
 	} {
 		n, err := ParseJSON("in", []byte(test.in))
 		if err != nil {
@@ -88,7 +87,7 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// What JSON has no number for is null.
+// A number that JSON cannot express becomes null.
 func TestAppendOddNumbers(t *testing.T) {
 	odd := &Node{Kind: List, Items: []*Node{{Kind: Number, Text: ".inf"}, {Kind: Number, Text: ".nan"}, {Kind: Null}, {Kind: Bool, Text: "true"}}}
 	if got := string(odd.AppendJSON(nil, nil)); got != "[null,null,null,true]" {
@@ -96,7 +95,7 @@ func TestAppendOddNumbers(t *testing.T) {
 	}
 }
 
-// FuzzCanonical: canonical text is JSON of the same values, and canonical.
+// FuzzCanonical checks that canonical text is JSON with the same values, and canonical itself.
 func FuzzCanonical(f *testing.F) {
 	f.Add([]byte(`{"b":[1.50,"\u00e9"],"a":{"\ud83d\ude00":1,"\ufb33":2}}`))
 	f.Add([]byte(`[1e-7,123456789012345680000,-0]`))

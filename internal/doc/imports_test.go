@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// The package runs at the start of every sandbox: what it imports is paid for there.
+// The package runs at the start of every sandbox, so its imports cost time there.
 func TestImports(t *testing.T) {
 	pure := []string{"bytes", "errors", "io", "slices", "strconv", "strings", "unicode/utf16", "unicode/utf8", "github.com/go-json-experiment/json/jsontext"}
 	names, err := filepath.Glob("*.go")
@@ -34,7 +34,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// Seeds that are kept are there: a fuzz test over nothing passes.
+// The kept seeds exist: otherwise a fuzz test would pass without testing anything.
 func TestCorpora(t *testing.T) {
 	for _, name := range []string{"FuzzJSON", "FuzzYAML"} {
 		seeds, err := os.ReadDir(filepath.Join("testdata", "fuzz", name))

@@ -87,7 +87,7 @@ func TestParseJSONErrors(t *testing.T) {
 	}
 }
 
-// Every node and key says where it stands, in characters.
+// Every node and key has its position, in characters.
 func TestPositions(t *testing.T) {
 	n, err := ParseJSON("in", []byte("{\"é\": [1,\n  \"😀\", {\"k\": true}]}"))
 	if err != nil {
@@ -117,8 +117,8 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// Whatever a document of 1 MiB holds, the answer takes a processor 100 ms at most. The
-// clock is the thread's own: how busy the machine is does not count.
+// A document of 1 MiB takes at most 100 ms of processor time, whatever it contains. The test uses
+// the thread's own clock, so that other load does not count.
 func TestHostileSizes(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -171,7 +171,7 @@ func TestHostileSizes(t *testing.T) {
 		"invalid":         fill("a: ", "\xff", ""),
 	} {
 		for kind, parse := range parsers {
-			best := time.Hour // of several, in which the collector helps out now and then
+			best := time.Hour // of several, since the collector may run during one
 			for range 5 {
 				start := threadTime(t)
 				_, _ = parse("in", []byte(in))
@@ -187,7 +187,7 @@ func TestHostileSizes(t *testing.T) {
 	}
 }
 
-// threadTime is what the calling thread has used of a processor.
+// threadTime returns the processor time of the calling thread.
 func threadTime(t *testing.T) time.Duration {
 	t.Helper()
 	const ofThread = 1 // RUSAGE_THREAD
@@ -232,7 +232,7 @@ func show(n *Node) string {
 	return s.String()
 }
 
-// same tells whether n is the tree that encoding/json makes with UseNumber.
+// same reports whether n is the tree that encoding/json makes with UseNumber.
 func same(n *Node, v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -275,8 +275,7 @@ func same(n *Node, v any) bool {
 	return false
 }
 
-// wholeText takes a fraction that is none off a number: YAML libraries make an
-// int of what is written "-0" or "1.0".
+// wholeText removes an empty fraction from a number: YAML libraries make an int of "-0" or "1.0".
 func wholeText(s string) string {
 	if s == "-0" {
 		return "0"
@@ -284,7 +283,7 @@ func wholeText(s string) string {
 	return s
 }
 
-// FuzzJSON holds the reader to encoding/json, which is looser in a few ways.
+// FuzzJSON compares the reader with encoding/json, which is more lenient in a few ways.
 func FuzzJSON(f *testing.F) {
 	for _, seed := range []string{
 		`{"access_mode":"read-only","max_turns":3}`, `[1,2.5e3,"\ud83d\ude00",null,true]`, `{"a":1,"a":2}`,
@@ -314,7 +313,7 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// strictness tells whether err is one that encoding/json does not have.
+// strictness reports whether err is an error that encoding/json does not report.
 func strictness(err error, b []byte) bool {
 	why := err.Error()
 	for _, more := range []string{"there twice", "32 deep", "1 MiB", "surrogate", "byte order mark", tooMany} {

@@ -10,7 +10,7 @@ func TestNearest(t *testing.T) {
 		"maxturn": "max_turns", "raed": "read", "reads": "read", "wirte": "write", "Write": "write", "mna": "man",
 		"x": "", "": "", "filesystem": "", "st": "set", "é": "", "acc": "",
 		"questio": "question", "Question": "question", "questions": "question",
-		// What was typed is no news, be it known or not.
+		// The typed word itself is never suggested, known or not.
 		"question": "", "man": "", "read": "",
 		// With two of three letters changed it is another word.
 		"run": "", "bad": "", "sat": "set", "hi": "", "rid": "",

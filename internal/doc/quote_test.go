@@ -15,7 +15,7 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// No two names are shown alike: one in quotes has escapes, a bare one has none.
+// No two names are shown alike: a quoted one has escapes, a bare one has none.
 func TestName(t *testing.T) {
 	seen := map[string]string{}
 	for in, want := range map[string]string{

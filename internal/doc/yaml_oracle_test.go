@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// compare reads lines of {"in": text, "tree": ours} and prints those that
-// libyaml reads otherwise; scalars that are no strings are compared by being
-// there only, since its resolver is that of YAML 1.1.
+// compare reads lines of {"in": text, "tree": ours} and prints those that libyaml reads
+// differently. Of scalars that are not strings it only compares whether they exist, since libyaml's
+// resolver is that of YAML 1.1.
 const compare = `
 import json, sys, yaml
 loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -29,7 +29,7 @@ for line in sys.stdin:
     if not same(case["tree"], theirs): print(json.dumps([case["in"], case["tree"], theirs]))
 `
 
-// plainTree is n with every scalar that is no string made alike.
+// plainTree returns n with equal placeholders for scalars that are not strings.
 func plainTree(n *Node) any {
 	switch n.Kind {
 	case String:
@@ -50,8 +50,8 @@ func plainTree(n *Node) any {
 	return map[string]any{"scalar": true}
 }
 
-// libyaml reads random documents as ours does. Left out is where it is known to
-// leave YAML 1.2: tabs, and a "?" or ":" inside plain text of a flow collection.
+// libyaml reads random documents as our reader does. The documents avoid the known deviations of
+// libyaml from YAML 1.2: tabs, and a "?" or ":" inside plain text of a flow collection.
 func TestYAMLAgainstLibyaml(t *testing.T) {
 	if out, err := exec.Command("python3", "-c", "import yaml").CombinedOutput(); err != nil {
 		t.Fatalf("python3 with yaml is needed: %v: %s", err, out)

@@ -9,7 +9,7 @@ import (
 )
 
 var yamlGood = []struct{ in, want string }{
-	// Block collections.
+	// These are block collections.
 	{"a: 1", `{"a":1}`},
 	{"a: 1\r\nb: 2\r\n", `{"a":1,"b":2}`},
 	{"a:\n  b:\n    c: d\n  e: f\ng: h\n", `{"a":{"b":{"c":"d"},"e":"f"},"g":"h"}`},
@@ -24,14 +24,14 @@ var yamlGood = []struct{ in, want string }{
 	{"\"a b\": 1\n'c''d' : 2", `{"a b":1,"c'd":2}`},
 	{"a:b: 1", `{"a:b":1}`},
 	{"a#b: c#d", `{"a#b":"c#d"}`},
-	// Comments and markers.
+	// These are comments and markers.
 	{"# one\n\na: 1 # two\n  # three\n\t# four\nb: 2\n#five", `{"a":1,"b":2}`},
 	{"---\na: 1\n", `{"a":1}`},
 	{"--- # c\na: 1\n...\n# end\n", `{"a":1}`},
 	{"--- {a: 1}\n...\n", `{"a":1}`},
 	{"a: ---", `{"a":"---"}`},
 	{"a:\n  ---b\n", `{"a":"---b"}`},
-	// Flow collections.
+	// These are flow collections.
 	{"[]", `[]`},
 	{"{}", `{}`},
 	{"a: [1, 'b', \"c\", d e, [f], {g: h}]", `{"a":[1,"b","c","d e",["f"],{"g":"h"}]}`},
@@ -41,7 +41,7 @@ var yamlGood = []struct{ in, want string }{
 	{"{a: , b: c:d}", `{"a":null,"b":"c:d"}`},
 	{"[a\n b, -1, -x]", `["a b",-1,"-x"]`},
 	{"a: [1] # c\nb: {} \t# d\nc:\n- []\t# e\n", `{"a":[1],"b":{},"c":[[]]}`},
-	// Plain scalars.
+	// These are plain scalars.
 	{"a: b c  # d", `{"a":"b c"}`},
 	{"a: b\n  c\n\n  d\nz: 1", `{"a":"b c\nd","z":1}`},
 	{"a: -b\nc: ?d\ne: :f\ng: a,b[c]{d}", `{"a":"-b","c":"?d","e":":f","g":"a,b[c]{d}"}`},
@@ -54,7 +54,7 @@ var yamlGood = []struct{ in, want string }{
 	{"[0, -0, +1, 12, 0x1F, 0o17, .5, 1., -1.5, +.5, 1.5e3, 1E-2]", `[0,-0,1,12,31,15,0.5,1,-1.5,0.5,1.5e3,1E-2]`},
 	{"[.inf, -.Inf, +.INF, .nan, .NaN]", `[.inf,-.inf,.inf,.nan,.nan]`},
 	{"[0xFFFFFFFFFFFFFFFF, 0XFF, .e1, +, -.]", `[18446744073709551615,"0XFF",".e1","+","-."]`},
-	// Quoted scalars.
+	// These are quoted scalars.
 	{`a: "\0\a\b\t\n\v\f\r\e\ \"\/\\\N\_\L\P\x41\u00e9\U0001F600"`, `{"a":"\x00\a\b\t\n\v\f\r\x1b \"/\\\u0085\u00a0\u2028\u2029Aé😀"}`},
 	{`a: "\ud83d\ude00"`, `{"a":"😀"}`},
 	{"a: \"\\\t\"", `{"a":"\t"}`},
@@ -65,7 +65,7 @@ var yamlGood = []struct{ in, want string }{
 	{"a: \" x \"\nb: ' y '", `{"a":" x ","b":" y "}`},
 	{"a: \"x \\\n  \\  y\"", `{"a":"x   y"}`},
 	{"\"x\n\ty\"", `"x y"`},
-	// Block scalars.
+	// These are block scalars.
 	{"a: |\n  x\n   y\n\n  z\nb: 1", `{"a":"x\n y\n\nz\n","b":1}`},
 	{"a: |-\n  x\n\nb: |+\n  y\n\nc: |\n  z", `{"a":"x","b":"y\n\n","c":"z"}`},
 	{"a: >\n  x\n  y\n\n  z\n    i\n  w\n", `{"a":"x y\nz\n  i\nw\n"}`},
@@ -78,7 +78,7 @@ var yamlGood = []struct{ in, want string }{
 	{"a: |\n  # no comment\n# a comment\nb: 1", `{"a":"# no comment\n","b":1}`},
 	{"a: |\n  \tx\n", `{"a":"\tx\n"}`},
 	{"|\n x", `"x"`},
-	// As deep as may be.
+	// This is the maximum depth.
 	{strings.Repeat("[", 32) + strings.Repeat("]", 32), strings.Repeat("[", 32) + strings.Repeat("]", 32)},
 }
 
@@ -118,7 +118,7 @@ func TestParseYAMLErrors(t *testing.T) {
 		{"a: \x01", "in:1:4: a control character; in double quotes it can be written as an escape"},
 		{"a: \u2028", "in:1:4: an invisible character; in double quotes it can be written as an escape"},
 		{"a: \uFEFF", "in:1:4: an invisible character; in double quotes it can be written as an escape"},
-		// What is left out of YAML.
+		// These are the parts of YAML that are not supported.
 		{"a: &x 1", "in:1:4: anchors are not supported"},
 		{"&x a: 1", "in:1:1: anchors are not supported"},
 		{"a: *x", "in:1:4: aliases are not supported"},
@@ -132,7 +132,7 @@ func TestParseYAMLErrors(t *testing.T) {
 		{"a: 1\n---\nb: 2", "in:2:1: more than one document"},
 		{"a: 1\n...\nb: 2", "in:3:1: more than one document"},
 		{"a: 1\n---\n", "in:2:1: more than one document"},
-		// Keys.
+		// These are errors about keys.
 		{"a: 1\na: 2", `in:2:1: the key "a" is there twice`},
 		{"{a: 1, \"a\": 2}", `in:1:8: the key "a" is there twice`},
 		{"a:\n  b: 1\n  'b': 1", `in:3:3: the key "b" is there twice`},
@@ -149,7 +149,7 @@ func TestParseYAMLErrors(t *testing.T) {
 		{"{b\n c: d}", "in:1:2: a key must stand on one line"},
 		{"{\"b\n c\": d}", "in:1:2: a key must stand on one line"},
 		{strings.Repeat("k", 1025) + ": 1", "in:1:1: a key of more than 1024 characters"},
-		// Indentation.
+		// These are errors about indentation.
 		{"a:\n\tb: 1", "in:2:1: a tab in the indentation"},
 		{"a:\n  \tb: 1", "in:2:3: a tab in the indentation"},
 		{"-\t- a", "in:1:2: a tab in the indentation"},
@@ -163,7 +163,7 @@ func TestParseYAMLErrors(t *testing.T) {
 		{"a: 'b'\n  c: 1", "in:2:3: the indentation fits nothing above"},
 		{"a: [1,\n2]", `in:2:1: a line inside "[" must be indented more than its key`},
 		{"a: |\n   \n  x", "in:2:1: this blank line is indented more than the text that follows"},
-		// Where things may stand.
+		// These are errors about places.
 		{"a: b: c", "in:1:4: an object cannot begin on the line of its key"},
 		{"a: - b", "in:1:4: a list cannot begin on the line of its key"},
 		{"--- a: b", "in:1:5: an object cannot begin on the line of ---"},
@@ -180,7 +180,7 @@ func TestParseYAMLErrors(t *testing.T) {
 		{"a: %b", "in:1:4: a value that begins with % must be put in quotes"},
 		{"a: ]", `in:1:4: want a value, got "]"`},
 		{"a: ,", `in:1:4: want a value, got ","`},
-		// Flow collections.
+		// These are errors in flow collections.
 		{"[a: b]", "in:1:3: an object inside a list needs braces"},
 		{"[a", `in:1:1: this "[" is not closed`},
 		{"[", `in:1:1: this "[" is not closed`},
@@ -198,7 +198,7 @@ func TestParseYAMLErrors(t *testing.T) {
 		{"[?a]", "in:1:2: a value that begins with ? must be put in quotes here"},
 		{"[#a]", `in:1:2: want a value, got "#"`},
 		{"[a\n : b]", "in:2:2: a key must stand on one line"},
-		// Scalars.
+		// These are errors in scalars.
 		{"a: 'b", "in:1:4: the string is not closed"},
 		{"a: \"b", "in:1:4: the string is not closed"},
 		{"a: \"b\\", "in:1:4: the string is not closed"},
@@ -258,8 +258,8 @@ func TestYAMLPositions(t *testing.T) {
 	}
 }
 
-// deviations are where goccy/go-yaml does not do what YAML 1.2 and its core
-// schema say, or where a document is no object. libyaml agrees with ours there.
+// deviations are texts for which goccy/go-yaml deviates from YAML 1.2 and its core schema, or which
+// are not an object. libyaml agrees with our reader on them.
 var deviations = []struct {
 	what string
 	re   *regexp.Regexp
@@ -286,7 +286,7 @@ func deviation(n *Node, b []byte) bool {
 	return n.Kind != Object
 }
 
-// Each of the deviations is there still; one that is not can be taken out.
+// Each deviation still exists; one that does not can be removed from the list.
 func TestDeviations(t *testing.T) {
 	for i, in := range []string{
 		"a: b\tc", "a: 'b\r\n  c'", "a: >+\n", "a: 1e3", "a: -0x1F", "a: b\n \n \n  c",
@@ -307,8 +307,8 @@ func TestDeviations(t *testing.T) {
 	}
 }
 
-// FuzzYAML holds the reader to goccy/go-yaml: what ours takes, it takes too,
-// as the same tree.
+// FuzzYAML compares the reader with goccy/go-yaml: a document that ours accepts is accepted there,
+// too, as the same tree.
 func FuzzYAML(f *testing.F) {
 	for _, test := range yamlGood {
 		f.Add([]byte(test.in))
@@ -328,7 +328,7 @@ func FuzzYAML(f *testing.F) {
 	})
 }
 
-// What is JSON means the same as YAML, where the YAML reader takes it.
+// A JSON text means the same as YAML, if the YAML reader accepts it.
 func FuzzYAMLOfJSON(f *testing.F) {
 	f.Add([]byte(`{"a":[1,2.5e3,"\ud83d\ude00",null,true],"b":{"c":{}}}`))
 	f.Add([]byte("{\"a\"\n:\n1}"))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What is written as YAML is read as the same tree, whatever the strings are.
+// A tree that is written as YAML is read as the same tree, whatever its strings are.
 func TestAppendYAML(t *testing.T) {
 	for _, text := range []string{
 		`{}`,

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// links are the ways to a server: straight over loopback, and through the relay.
+// links runs a benchmark on both ways to a server: directly over loopback, and through the relay.
 func links(b *testing.B, serve func(*net.TCPConn), run func(*testing.B, func() *net.TCPConn)) {
 	s := server(b, serve)
 	b.Run("loopback", func(b *testing.B) {
@@ -28,7 +28,7 @@ func links(b *testing.B, serve func(*net.TCPConn), run func(*testing.B, func() *
 	})
 }
 
-// BenchmarkBulk is one connection that takes all it can.
+// BenchmarkBulk measures one connection at full speed.
 func BenchmarkBulk(b *testing.B) {
 	links(b, func(c *net.TCPConn) {
 		for block := make([]byte, 1<<20); ; {
@@ -48,7 +48,7 @@ func BenchmarkBulk(b *testing.B) {
 	})
 }
 
-// BenchmarkRoundTrip is a short question and its answer on a connection that is there.
+// BenchmarkRoundTrip measures a short question and its answer on an open connection.
 func BenchmarkRoundTrip(b *testing.B) {
 	links(b, echo, func(b *testing.B, connect func() *net.TCPConn) {
 		c := connect()
@@ -62,7 +62,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 	})
 }
 
-// BenchmarkConnect is a connection with a short question and its answer.
+// BenchmarkConnect measures a connection with a short question and its answer.
 func BenchmarkConnect(b *testing.B) {
 	links(b, echo, func(b *testing.B, connect func() *net.TCPConn) {
 		block := make([]byte, 100)

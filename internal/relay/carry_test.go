@@ -21,7 +21,7 @@ import (
 
 const everywhere = "127.0.0.0/8:*"
 
-// A side that ends is told to the other, which goes on.
+// If one side ends, the other learns of it and may continue.
 func TestHalfClose(t *testing.T) {
 	t.Run("the command ends first", func(t *testing.T) {
 		s := server(t, func(c *net.TCPConn) {
@@ -60,7 +60,7 @@ func TestHalfClose(t *testing.T) {
 	})
 }
 
-// A side that breaks off breaks the other off.
+// If one side resets its connection, the other's is reset, too.
 func TestReset(t *testing.T) {
 	t.Run("by the host", func(t *testing.T) {
 		s := server(t, func(c *net.TCPConn) {
@@ -93,7 +93,7 @@ func TestReset(t *testing.T) {
 	})
 }
 
-// Nobody answers: the connection breaks off, and it is told why.
+// If no server answers, the connection is reset, and the reason reported.
 func TestNoAnswer(t *testing.T) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	must(t, err)
@@ -108,7 +108,7 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// A connection that nobody told of leads nowhere, and a token leads somewhere once.
+// A connection that was not announced leads nowhere, and a token works only once.
 func TestToken(t *testing.T) {
 	s := server(t, echo)
 	b := start(t, Options{}, everywhere)
@@ -130,7 +130,7 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// What a client does not read waits at its server, and nobody else does.
+// Data that a client does not read waits at its server, and delays no other connection.
 func TestClientThatNeverReads(t *testing.T) {
 	s := server(t, func(c *net.TCPConn) { io.Copy(c, zeros{}) })
 	e := server(t, echo)
@@ -147,7 +147,7 @@ func TestClientThatNeverReads(t *testing.T) {
 		t.Errorf("another reads %q, %v", got, err)
 	}
 	b.ended(n)
-	b.control.CloseWrite() // the end of the run ends them, and they are told
+	b.control.CloseWrite() // the end of the run ends and reports them
 	for _, n := range stuck {
 		b.ended(n)
 	}
@@ -157,7 +157,7 @@ type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) { return len(b), nil }
 
-// As many connections as may be open are: one more is refused at once, until one ends.
+// With the maximum number of open connections, another one is refused at once, until one ends.
 func TestBound(t *testing.T) {
 	s := server(t, echo)
 	b := start(t, Options{Connections: 3}, everywhere)
@@ -186,7 +186,7 @@ func TestBound(t *testing.T) {
 	}
 	conns[0].Close()
 	b.ended(first)
-	for range 100 { // it is told before its place is free
+	for range 100 { // the end is reported before its place is free
 		if _, _, err = open(); err == nil {
 			break
 		}
@@ -195,8 +195,8 @@ func TestBound(t *testing.T) {
 	must(t, err)
 }
 
-// Half-open connections, more than there may be: each is refused or waits, and the
-// relay serves who speaks once they are gone.
+// Of more half-open connections than allowed each is refused or waits, and the relay serves clients
+// that send something once these are gone.
 func TestHalfOpen(t *testing.T) {
 	s := server(t, echo)
 	b := start(t, Options{Connections: 50}, everywhere)
@@ -227,7 +227,7 @@ func TestHalfOpen(t *testing.T) {
 	t.Error(err)
 }
 
-// Many at once carry what they were given, whole; afterwards nothing is left of them.
+// Many connections at once carry their bytes completely, and leave nothing behind.
 func TestMany(t *testing.T) {
 	count := 200
 	if !testing.Short() {
@@ -235,7 +235,7 @@ func TestMany(t *testing.T) {
 	}
 	s := server(t, echo)
 	b := start(t, Options{}, everywhere)
-	b.ask("udp4", "localhost", dnsmessage.TypeA) // so that all that listens does
+	b.ask("udp4", "localhost", dnsmessage.TypeA) // so that all of its sockets are served
 	before := runtime.NumGoroutine()
 	var all sync.WaitGroup
 	for i := range count {
@@ -273,7 +273,7 @@ func TestMany(t *testing.T) {
 	t.Errorf("%d goroutines, before it was %d", runtime.NumGoroutine(), before)
 }
 
-// The relay ends with its supervisor, whatever is open.
+// The relay ends with its supervisor, whatever connections are open.
 func TestSupervisorDies(t *testing.T) {
 	s := server(t, echo)
 	b := start(t, Options{}, everywhere)
@@ -294,7 +294,7 @@ func TestSupervisorDies(t *testing.T) {
 	}
 }
 
-// A supervisor that died before it had read all is one that ended.
+// A supervisor that died before it read everything counts as ended.
 func TestSupervisorDiesUnread(t *testing.T) {
 	ours, theirs := pair(t)
 	_, err := theirs.Write((&wire.Named{N: 1, Name: "a.example"}).Append(nil))
@@ -305,7 +305,7 @@ func TestSupervisorDiesUnread(t *testing.T) {
 	}
 }
 
-// What is no packet of a supervisor's ends the relay, and it says why.
+// A packet that no supervisor sends ends the relay, and the error says why.
 func TestBadPackets(t *testing.T) {
 	for name, packet := range map[string][]byte{
 		"a kind that is none":       {99, 1, 2},
@@ -335,8 +335,8 @@ func TestBadPackets(t *testing.T) {
 	})
 }
 
-// Connections that were told of and never came are forgotten, the oldest first, and those
-// alone are said to be.
+// Announced connections that never came are forgotten, the oldest first, and only those are
+// reported as forgotten.
 func TestMeantIsBounded(t *testing.T) {
 	var m expected
 	for n := range uint32(3 * maxExpected) {

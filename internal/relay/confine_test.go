@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// build builds a program, without cgo: with it no call can be made for all threads.
+// build builds a program without cgo, since with cgo no call can be applied to all threads.
 func build(t testing.TB, pkg string) string {
 	t.Helper()
 	if dir := os.Getenv("SBX_TEST_BUILT"); dir != "" { // scripts/test.sh has built it for both users
@@ -56,8 +56,8 @@ func build(t testing.TB, pkg string) string {
 	return path
 }
 
-// A relay that was broken into could neither read, start nor reach anything but what a
-// relay needs.
+// A relay under an attacker's control could not read, start or reach anything that a relay does not
+// need.
 func TestConfined(t *testing.T) {
 	program := build(t, "./testdata/confined")
 	before := attempts(t, program)
@@ -68,7 +68,7 @@ func TestConfined(t *testing.T) {
 	abi := landlock.Probe().ABI
 	for name, c := range map[string]struct {
 		open, shut string
-		abi        int // from which it is shut by Landlock
+		abi        int // the ABI from which Landlock denies it
 	}{
 		"read a file":              {"ok", "EACCES", 1},
 		"read a program":           {"ok", "EACCES", 1},
@@ -86,7 +86,7 @@ func TestConfined(t *testing.T) {
 		"connect":                  {"ok", "ok", 0},
 		"make a pipe":              {"ok", "ok", 0},
 		"ask for a route":          {"ok", "ok", 0},
-		"delete a route":           {"ESRCH", "EPERM", 0}, // there is none
+		"delete a route":           {"ESRCH", "EPERM", 0}, // there is no route
 	} {
 		if before[name] != c.open {
 			t.Errorf("%s, as it is started: %s, want %s", name, before[name], c.open)
@@ -114,7 +114,7 @@ func attempts(t *testing.T, program string, args ...string) map[string]string {
 	return all
 }
 
-// process is the program itself, with a supervisor's end.
+// process starts the program itself, with a supervisor's end.
 func process(t testing.TB, environ []string, rules ...string) (*bench, *exec.Cmd) {
 	t.Helper()
 	ours, theirs := pair(t)
@@ -129,8 +129,8 @@ func process(t testing.TB, environ []string, rules ...string) (*bench, *exec.Cmd
 	return b, cmd
 }
 
-// The program is confined on each of its threads, outlives what a terminal sends, and
-// carries connections so.
+// The program is confined on each of its threads, survives a terminal's signals, and still carries
+// connections.
 func TestProgram(t *testing.T) {
 	s := server(t, echo)
 	b, cmd := process(t, nil, everywhere)
@@ -164,7 +164,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// By hand the program says what it is, and starts nothing.
+// Started by hand the program says what it is, and starts nothing.
 func TestProgramByHand(t *testing.T) {
 	program := build(t, "../../cmd/sbx-egress")
 	out, err := exec.Command(program).CombinedOutput()
@@ -176,7 +176,7 @@ func TestProgramByHand(t *testing.T) {
 	}
 }
 
-// The filter holds on each architecture, and has no rule that never matches.
+// The filter compiles on each architecture, and has no rule that never matches.
 func TestFilter(t *testing.T) {
 	for _, a := range []seccomp.Arch{seccomp.AMD64, seccomp.ARM64} {
 		if _, err := seccomp.Program(filter(), a); err != nil {

@@ -20,8 +20,7 @@ import (
 	"sbx/internal/relay/wire"
 )
 
-// secure is a TLS server with a certificate of its own that says hello, whatever name it
-// is asked for.
+// secure is a TLS server with a certificate of its own that accepts every name.
 func secure(t testing.TB) net.Addr {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -39,7 +38,7 @@ func named(t testing.TB) *bench {
 	return start(t, z.options(), "*.example.com:*", "127.0.0.1:*")
 }
 
-// clientHello is what a client of TLS sends first.
+// clientHello returns the first message of a TLS client.
 func clientHello(t testing.TB, name string) []byte {
 	t.Helper()
 	ours, theirs := net.Pipe()
@@ -59,7 +58,7 @@ func clientHello(t testing.TB, name string) []byte {
 	return b[:n]
 }
 
-// TLS reaches an allowed name's host where it asks for that name or for none.
+// TLS reaches an allowed name's host if it asks for that name or for none.
 func TestTLSName(t *testing.T) {
 	s := secure(t)
 	for name, c := range map[string]struct {
@@ -94,7 +93,7 @@ func TestTLSName(t *testing.T) {
 	}
 }
 
-// ECH hides the name that is meant; the one outside is held to the rule.
+// ECH hides the real name; the outer name must follow the rule.
 func TestTLSOuterName(t *testing.T) {
 	key, err := ecdh.X25519().GenerateKey(rand.Reader)
 	must(t, err)
@@ -106,7 +105,7 @@ func TestTLSOuterName(t *testing.T) {
 			b := named(t)
 			conn, n := b.connect(b.pooled("api.example.com", secure(t).(*net.TCPAddr).Port))
 			config := &tls.Config{ServerName: "hidden.example.net", MinVersion: tls.VersionTLS13, EncryptedClientHelloConfigList: echConfig(outer, key.PublicKey().Bytes())}
-			err := tls.Client(conn, config).Handshake() // the server has no key of ECH
+			err := tls.Client(conn, config).Handshake() // the server has no ECH key
 			conn.Close()
 			e := b.ended(n)
 			if rejected := new(tls.ECHRejectionError); isReset(err) != (want.Outcome == wire.Fronted) || !isReset(err) && !errors.As(err, &rejected) && !strings.Contains(err.Error(), "certificate") {
@@ -119,7 +118,7 @@ func TestTLSOuterName(t *testing.T) {
 	}
 }
 
-// echConfig is an ECHConfigList of one key (RFC 9849, 4).
+// echConfig returns an ECHConfigList with one key (RFC 9849, 4).
 func echConfig(outer string, key []byte) []byte {
 	body := append([]byte{1, 0, 0x20, 0, byte(len(key))}, key...)     // id, KEM
 	body = append(body, 0, 4, 0, 1, 0, 1, 0, byte(len(outer)))        // suites, the longest name
@@ -128,7 +127,7 @@ func echConfig(outer string, key []byte) []byte {
 	return append([]byte{0, byte(len(config))}, config...)
 }
 
-// How a client hands over its ClientHello changes nothing of the judgement.
+// The way in which a client splits its ClientHello does not matter.
 func TestTLSPieces(t *testing.T) {
 	whole := clientHello(t, "evil.example.net")
 	records := func(size int) (b []byte) {
@@ -171,7 +170,7 @@ func TestTLSPieces(t *testing.T) {
 			s := server(t, echo)
 			conn, n := b.connect(b.pooled("api.example.com", s.(*net.TCPAddr).Port))
 			var err error
-			for sent := c.sent; len(sent) > 0 && err == nil; { // it may be refused before its end
+			for sent := c.sent; len(sent) > 0 && err == nil; { // the connection may be refused before its end
 				k := min(c.piece, len(sent))
 				_, err = conn.Write(sent[:k])
 				sent = sent[k:]
@@ -189,11 +188,12 @@ func TestTLSPieces(t *testing.T) {
 	}
 }
 
-// What is no TLS goes on at once: on 443 it is told as one that named no host.
+// Data that is not TLS passes at once; on port 443 the connection is reported as one that named no
+// host.
 func TestPlain(t *testing.T) {
 	for name, sent := range map[string][]byte{
 		"text": []byte("GET / HTTP/1.0\r\n\r\n"), "a byte": {0}, "as TLS for a byte": {0x16, 0x01, 0x02, 0x03, 0x04, 0x05}, "as an alert for a byte": {0x15, 0x01, 0x02, 0x03, 0x04, 0x05}, "nothing": nil,
-		"of MongoDB": append([]byte{0x16, 1, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0xdd, 7, 0, 0}, make([]byte, 262)...), // whose length comes first
+		"of MongoDB": append([]byte{0x16, 1, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0xdd, 7, 0, 0}, make([]byte, 262)...), // begins with its length
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := named(t)
@@ -212,7 +212,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// A server that speaks first is heard before the client has said a word.
+// If the server speaks first, the client gets that before it has sent anything.
 func TestServerSpeaksFirst(t *testing.T) {
 	b := named(t)
 	s := server(t, func(c *net.TCPConn) {
@@ -230,8 +230,8 @@ func TestServerSpeaksFirst(t *testing.T) {
 	}
 }
 
-// FuzzHello: whatever comes, no more is kept than a ClientHello may have, nothing is
-// written, and all that was read is there to be sent on.
+// FuzzHello checks that for any input no more is kept than a ClientHello can have, nothing is
+// written, and everything that was read can be sent on.
 func FuzzHello(f *testing.F) {
 	whole := clientHello(f, "api.example.com")
 	f.Add(whole)
@@ -251,7 +251,7 @@ func FuzzHello(f *testing.F) {
 	})
 }
 
-// script is a connection that says what it was told to.
+// script is a connection that sends a prepared text.
 type script struct {
 	net.Conn
 	io.Reader

@@ -28,8 +28,8 @@ func (b *bench) call(n int) *net.TCPConn {
 	return c.(*net.TCPConn)
 }
 
-// turnedAway tells whether a call to the nth published port is reset: of connect, write and
-// read, by the first that comes after the reset.
+// turnedAway reports whether a call to the nth published port is reset: connect, write or read
+// fails, whichever first comes after the reset.
 func (b *bench) turnedAway(n int) error {
 	c, err := net.Dial("tcp4", b.host[n].String())
 	if err == nil {
@@ -47,7 +47,7 @@ func (b *bench) turnedAway(n int) error {
 
 func portOf(a net.Addr) uint16 { return uint16(a.(*net.TCPAddr).Port) }
 
-// nobody is a port of the loopback where nobody listens.
+// nobody returns a loopback port on which no program listens.
 func nobody(t testing.TB) uint16 {
 	t.Helper()
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -56,8 +56,8 @@ func nobody(t testing.TB) uint16 {
 	return portOf(l.Addr())
 }
 
-// A published port leads to the server inside, which is called from the loopback, one way
-// after the other way is shut too.
+// A published port leads to the server inside, which is called from the loopback, also after one
+// direction was closed.
 func TestPublish(t *testing.T) {
 	peers := make(chan string, 10)
 	at := server(t, func(c *net.TCPConn) {
@@ -89,7 +89,7 @@ func TestPublish(t *testing.T) {
 	}
 }
 
-// A server that listens at ::1 alone is found.
+// A server that listens only on ::1 is found.
 func TestPublishV6(t *testing.T) {
 	b := startPublishing(t, Options{}, []uint16{portOf(serverAt(t, "[::1]:0", echo))})
 	for range 3 {
@@ -102,7 +102,8 @@ func TestPublishV6(t *testing.T) {
 	}
 }
 
-// A socket that got the port to which it connects is connected to itself, which is no server.
+// A socket that got the very port to which it connects is connected to itself, which does not count
+// as a server.
 func TestConnectToItself(t *testing.T) {
 	for domain, loopback := range map[int]string{unix.AF_INET: "127.0.0.1:0", unix.AF_INET6: "[::1]:0"} {
 		l, err := net.Listen("tcp", loopback)
@@ -135,7 +136,7 @@ func TestConnectToItself(t *testing.T) {
 	}
 }
 
-// Many call at once, all bytes come, and one that does not read holds up nobody.
+// With many calls at once all bytes arrive, and a client that does not read delays no other.
 func TestPublishMany(t *testing.T) {
 	b := startPublishing(t, Options{}, []uint16{portOf(server(t, echo))})
 	lazy := b.call(0)
@@ -161,7 +162,7 @@ func TestPublishMany(t *testing.T) {
 	all.Wait()
 }
 
-// What comes in has half of the connections.
+// Incoming connections may use at most half of the places.
 func TestPublishBounded(t *testing.T) {
 	at := server(t, echo)
 	b := startPublishing(t, Options{Connections: 4}, []uint16{portOf(at)}, at.String())
@@ -183,7 +184,7 @@ func TestPublishBounded(t *testing.T) {
 	must(t, answers(c))
 }
 
-// Programs inside that connect to the door get nothing of it, and hold up nobody for long.
+// Programs inside that connect to the door get nothing from it, and delay nothing for long.
 func TestDoorIsTheRelays(t *testing.T) {
 	b := startPublishing(t, Options{}, []uint16{portOf(server(t, echo))})
 	var strangers []net.Conn

@@ -25,7 +25,7 @@ func environment(pairs ...string) func(string) string {
 	}
 }
 
-// connecting is a proxy that leads every CONNECT to a server, when the headers are right.
+// connecting is a proxy that leads every CONNECT to a server, if the headers are right.
 func connecting(t testing.TB, to net.Addr, asked chan<- string, answer string) net.Addr {
 	return server(t, func(c *net.TCPConn) {
 		r := bufio.NewReader(c)
@@ -58,8 +58,8 @@ func connecting(t testing.TB, to net.Addr, asked chan<- string, answer string) n
 	})
 }
 
-// Through a proxy, names are the proxy's to resolve, credentials are the relay's, and
-// what NO_PROXY has is reached directly.
+// With a proxy, the proxy resolves names, the relay adds the credentials, and hosts in NO_PROXY are
+// reached directly.
 func TestThroughProxy(t *testing.T) {
 	s := server(t, echo)
 	asked := make(chan string, 1)
@@ -98,7 +98,7 @@ func TestThroughProxy(t *testing.T) {
 	}
 }
 
-// A proxy that refuses, or is none, is told.
+// A proxy that refuses, or is not a proxy, is reported.
 func TestProxyRefuses(t *testing.T) {
 	s := server(t, echo)
 	gone, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -133,7 +133,7 @@ func TestProxyRefuses(t *testing.T) {
 	}
 }
 
-// Which connections go through a proxy.
+// The rules decide which connections go through a proxy.
 func TestNoProxy(t *testing.T) {
 	for _, c := range []struct {
 		no, host string

@@ -21,24 +21,24 @@ import (
 	"sbx/internal/relay/wire"
 )
 
-// wait is how long a test waits for what must happen.
+// wait is how long a test waits for an expected event.
 const wait = 20 * time.Second
 
-// bench is a relay with a supervisor's end: what sends to it and hears from it. Its
-// sockets are on loopback, whose addresses of IPv4 are all local, as in a sandbox.
+// bench is a relay with a supervisor's end, which sends to it and hears from it. Its sockets are on
+// loopback, whose IPv4 addresses are all local, as in a sandbox.
 type bench struct {
 	t       testing.TB
 	control *net.UnixConn
 	led     int // ports
 	dnsPort int
-	inside  []uint16   // ports that are published
-	host    []net.Addr // where they are
+	inside  []uint16   // published ports
+	host    []net.Addr // where the published ports are on the host
 	doors   []net.Addr
 	over    chan error
 
 	mu    sync.Mutex
 	heard []any
-	more  chan struct{} // is closed when something was heard
+	more  chan struct{} // closed when a message has arrived
 	token uint32
 }
 
@@ -48,8 +48,7 @@ func start(t testing.TB, o Options, rules ...string) *bench {
 	return startPublishing(t, o, nil, rules...)
 }
 
-// startPublishing is start with ports of the loopback, as if it were a sandbox's, that are
-// published at others.
+// startPublishing is start with loopback ports, in place of a sandbox's, that are published.
 func startPublishing(t testing.TB, o Options, inside []uint16, rules ...string) *bench {
 	t.Helper()
 	ours, theirs := pair(t)
@@ -63,7 +62,7 @@ func startPublishing(t testing.TB, o Options, inside []uint16, rules ...string) 
 	return b
 }
 
-// pair is a supervisor's end and a relay's.
+// pair returns a supervisor's end and a relay's.
 func pair(t testing.TB) (ours *net.UnixConn, theirs *os.File) {
 	t.Helper()
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
@@ -75,7 +74,7 @@ func pair(t testing.TB) (ours *net.UnixConn, theirs *os.File) {
 	return conn.(*net.UnixConn), os.NewFile(uintptr(fds[0]), "relay")
 }
 
-// begin hands over rules and sockets.
+// begin passes rules and sockets to the relay.
 func (b *bench) begin(rules []string) {
 	b.t.Helper()
 	for _, r := range rules {
@@ -100,7 +99,7 @@ func (b *bench) begin(rules []string) {
 	defer led.Close()
 	var tcp net.Listener
 	var udp *net.UDPConn
-	for range 50 { // of TCP's free ports another program may have that of UDP
+	for range 50 { // another program may have the UDP port of a free TCP port
 		tcp, err = net.Listen("tcp4", "0.0.0.0:0")
 		must(b.t, err)
 		defer tcp.Close()
@@ -122,7 +121,7 @@ func (b *bench) begin(rules []string) {
 		at     string
 	}{{unix.AF_INET, "127.0.0.1:0"}, {unix.AF_INET6, "[::1]:0"}} {
 		l, err := net.Listen("tcp", family.at)
-		if err != nil && family.domain == unix.AF_INET6 { // the host has none
+		if err != nil && family.domain == unix.AF_INET6 { // the host has no IPv6
 			flags = append(flags[:9], 0, 0)
 			continue
 		}
@@ -146,7 +145,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// end is the end of the run, as the supervisor has it.
+// end ends the run as the supervisor does.
 func (b *bench) end() {
 	b.control.CloseWrite()
 	select {
@@ -190,7 +189,7 @@ func (b *bench) hear() {
 	}
 }
 
-// expect waits for a message of which find is true.
+// expect waits for a message for which find returns true.
 func expect[M any](b *bench, find func(M) bool) M {
 	b.t.Helper()
 	deadline := time.After(wait)
@@ -219,7 +218,7 @@ func (b *bench) ended(token uint32) wire.Ended {
 	return expect(b, func(e wire.Ended) bool { return e.Token == token })
 }
 
-// connect is a connect that the supervisor allowed and led to the relay.
+// connect does a connect that the supervisor allowed and redirected to the relay.
 func (b *bench) connect(m wire.Expected) (*net.TCPConn, uint32) {
 	b.t.Helper()
 	c, n, err := b.tryConnect(m)
@@ -243,8 +242,8 @@ func (b *bench) tryConnect(m wire.Expected) (*net.TCPConn, uint32, error) {
 	return c, m.Token, nil
 }
 
-// led4 connects as a helper thread of the supervisor's does, which waits: what becomes of
-// the connection afterwards is not the connect's.
+// led4 connects as a helper thread of the supervisor does, and waits. The result is that of
+// connect, not of the connection.
 func (b *bench) led4(token uint32) (*net.TCPConn, error) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -264,7 +263,7 @@ func (b *bench) led4(token uint32) (*net.TCPConn, error) {
 	return c.(*net.TCPConn), nil
 }
 
-// to is a connection to an address that a rule has.
+// to returns a connection to an address that a rule allows.
 func to(a net.Addr) wire.Expected {
 	t := a.(*net.TCPAddr)
 	return wire.Expected{IP: reach.IP(t.AddrPort().Addr().As16()), Port: uint16(t.Port)}
@@ -384,7 +383,7 @@ func (z *zone) answer(query []byte) []byte {
 	return b
 }
 
-// options are a relay's whose host has that DNS server.
+// options returns the options of a relay whose host has that DNS server.
 func (z *zone) options() Options {
 	return Options{DNS: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, z.addr)
@@ -435,7 +434,7 @@ func (b *bench) exchange(network string, query []byte) ([]byte, error) {
 	return reply, err
 }
 
-// pooled asks for a name's address and reads what it stands for, as a supervisor does.
+// pooled asks for a name's address and reads what the address stands for, as a supervisor does.
 func (b *bench) pooled(name string, port int) wire.Expected {
 	b.t.Helper()
 	m := b.ask("udp4", name, dnsmessage.TypeA)
@@ -456,8 +455,8 @@ func isReset(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// A name is asked for, its address is connected to, and the bytes go to the host that
-// the name is outside.
+// A client asks for a name and connects to its address, and the bytes go to the host of that name
+// outside.
 func TestByName(t *testing.T) {
 	s := server(t, echo)
 	port := s.(*net.TCPAddr).Port
@@ -476,8 +475,8 @@ func TestByName(t *testing.T) {
 	}
 }
 
-// Where no rule has the address that a name is outside, the connection is refused, though
-// the resolver answered: also when the name changes between the two (DNS rebinding).
+// If no rule allows the address that a name has outside, the connection is refused, though the
+// resolver answered. This also holds if the name changes between the two (DNS rebinding).
 func TestSpecialAddresses(t *testing.T) {
 	var served sync.Map
 	s := server(t, func(c *net.TCPConn) { served.Store("one", true) })

@@ -14,7 +14,7 @@ import (
 	"sbx/internal/relay/wire"
 )
 
-// What is asked, what is answered and what is told, over UDP and over TCP alike.
+// The answers and reports are the same over UDP and over TCP.
 func TestAnswers(t *testing.T) {
 	z := newZone(t, 60, map[string]string{"api.example.com": "192.0.2.7", "old.example.com": "2001:db8::1"})
 	b := start(t, z.options(), "*.example.com:443", "nowhere.test:1")
@@ -107,7 +107,7 @@ func text(body dnsmessage.ResourceBody) string {
 	return "?"
 }
 
-// An answer of the host's is kept as long as its TTL says.
+// An answer of the host's server is kept as long as its TTL says.
 func TestTTL(t *testing.T) {
 	z := newZone(t, 3600, map[string]string{"long.example.com": "192.0.2.1"})
 	b := start(t, z.options(), "*.example.com:443")
@@ -136,7 +136,7 @@ func TestTTL(t *testing.T) {
 	}
 }
 
-// A name of which the host's server says nothing fails, and does so for that name alone.
+// A name about which the host's server says nothing fails, and no other name does.
 func TestServerThatFails(t *testing.T) {
 	z := newZone(t, 60, map[string]string{"api.example.com": "192.0.2.7"})
 	o := z.options()
@@ -153,21 +153,20 @@ func TestServerThatFails(t *testing.T) {
 	}
 }
 
-// Answers of the host's server that lie about what is in them fail the name that was asked
-// for, and that alone.
+// A false answer of the host's server fails only the name that was asked for.
 func TestAnswersThatLie(t *testing.T) {
 	const ok, fails, none = dnsmessage.RCodeSuccess, dnsmessage.RCodeServerFailure, dnsmessage.RCodeNameError
 	for name, c := range map[string]struct {
-		lie  func(answer []byte) []byte // of an answer with one record, whose data are its last 4 bytes
+		lie  func(answer []byte) []byte // changes an answer with one record, whose data are its last 4 bytes
 		code dnsmessage.RCode
 	}{
 		"none (control)":           {func(b []byte) []byte { return b }, ok},
-		"data that are longer":     {func(b []byte) []byte { b[len(b)-6], b[len(b)-5] = 0xff, 0xff; return b }, ok}, // an address has four bytes, whatever it says,
+		"data that are longer":     {func(b []byte) []byte { b[len(b)-6], b[len(b)-5] = 0xff, 0xff; return b }, ok}, // an address has four bytes, whatever the length says
 		"data that are shorter":    {func(b []byte) []byte { b[len(b)-5] = 1; return b }, ok},
-		"more answers than there":  {func(b []byte) []byte { b[6], b[7] = 0xff, 0xff; return b }, ok}, // those that are there are taken
+		"more answers than there":  {func(b []byte) []byte { b[6], b[7] = 0xff, 0xff; return b }, ok}, // the answers that exist are accepted
 		"fewer answers than there": {func(b []byte) []byte { b[7] = 0; return b }, none},
 		"a name that leads to itself": {func(b []byte) []byte {
-			at := len(b) - 16 // the record's, which is a pointer
+			at := len(b) - 16 // the record's name, which is a pointer
 			b[at], b[at+1] = 0xc0, byte(at)
 			return b
 		}, fails},
@@ -183,7 +182,8 @@ func TestAnswersThatLie(t *testing.T) {
 				return b
 			}
 			b := start(t, z.options(), "*.example.com:443")
-			// Of the failure and of AAAA, which the name has not, Go's resolver tells what comes first.
+			// Of the failure and of AAAA, which the name does not have, Go's resolver reports
+			// whichever comes first.
 			m := b.ask("udp4", "bad.example.com", dnsmessage.TypeA)
 			if m.RCode != c.code && (c.code != fails || m.RCode != none) {
 				t.Errorf("answered %v, want %v", m.RCode, c.code)
@@ -195,7 +195,7 @@ func TestAnswersThatLie(t *testing.T) {
 	}
 }
 
-// A question over TCP whose length is a lie gets no answer, and the next one gets its.
+// A question over TCP with a wrong length gets no answer, and the next one is answered.
 func TestStreamsThatLie(t *testing.T) {
 	b := start(t, Options{}, "api.example.com:443")
 	for name, sent := range map[string][]byte{
@@ -208,7 +208,7 @@ func TestStreamsThatLie(t *testing.T) {
 			must(t, c.SetDeadline(time.Now().Add(wait)))
 			_, err = c.Write(sent)
 			must(t, err)
-			c.(*net.TCPConn).CloseWrite() // it may be over by now
+			c.(*net.TCPConn).CloseWrite() // it may be closed by now
 			if got, err := io.ReadAll(c); len(got) > 0 || err != nil && !isReset(err) {
 				t.Errorf("answered %x, %v", got, err)
 			}
@@ -219,7 +219,7 @@ func TestStreamsThatLie(t *testing.T) {
 	}
 }
 
-// Messages that are none get no answer or an error, and the next question is answered.
+// Malformed messages get no answer or an error, and the next question is answered.
 func TestBadMessages(t *testing.T) {
 	b := start(t, Options{}, "api.example.com:443")
 	head := func(flags byte, questions, additionals byte) []byte {
@@ -261,7 +261,7 @@ func TestBadMessages(t *testing.T) {
 	}
 }
 
-// Questions are answered as often as the rate has it, and the rest are not.
+// Questions are answered at the limited rate, and the others are not.
 func TestRate(t *testing.T) {
 	var b bucket
 	n := 0
@@ -282,7 +282,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// Names that are refused are told to a bound, and names that are given an address too.
+// The reports of denied names are bounded, and so are the names that get an address.
 func TestNamesAreBounded(t *testing.T) {
 	ours, theirs := pair(t)
 	defer ours.Close()
@@ -316,8 +316,8 @@ func TestNamesAreBounded(t *testing.T) {
 	}
 }
 
-// FuzzAnswer: whatever is asked, what is answered is a DNS message of bounded size that
-// answers it.
+// FuzzAnswer checks that the answer to any question is a DNS message of bounded size that matches
+// it.
 func FuzzAnswer(f *testing.F) {
 	question := "\x03api\x07example\x03com\x00\x00\x01\x00\x01"
 	f.Add([]byte("\x00\x09\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00" + question))

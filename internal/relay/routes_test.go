@@ -7,7 +7,7 @@ import (
 	"sbx/internal/reach"
 )
 
-// All of the host's addresses are its own, and those of documentation are not.
+// All of the host's addresses are its own, and those for documentation are not.
 func TestOwn(t *testing.T) {
 	r, err := OpenRoutes()
 	must(t, err)
@@ -28,7 +28,7 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-// Without an answer of the kernel's no address passes for another host's.
+// Without an answer from the kernel no address counts as another host's.
 func TestOwnUnanswered(t *testing.T) {
 	r := &Routes{fd: -1}
 	if ip := reach.V4(192, 0, 2, 1); r.Own(ip) == "" {

@@ -75,7 +75,7 @@ func TestBrokerIsRead(t *testing.T) {
 	}
 }
 
-// Each change of the good document is refused, where it is wrong.
+// Each change of the good document is refused at the place of the mistake.
 func TestBrokerIsRefused(t *testing.T) {
 	for _, c := range []struct{ from, to, field, why string }{
 		{"version: 1", "version: 2", "version", "want 1"},
@@ -145,8 +145,7 @@ func TestPlanIsReadOrRefused(t *testing.T) {
 	}
 }
 
-// The schemas and the reader know the same fields, and the good documents are good to
-// both.
+// The schemas and the reader know the same fields, and both accept the good documents.
 func TestTheSchemasSayTheSame(t *testing.T) {
 	compile := func(text string) (*jsonschema.Schema, map[string]any) {
 		of, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
@@ -179,7 +178,7 @@ func TestTheSchemasSayTheSame(t *testing.T) {
 	if err := plan.Validate(v); err != nil {
 		t.Error(err)
 	}
-	// What the reader does not know it lists with what it does.
+	// The error for an unknown field lists the known ones.
 	known := func(text string) []string {
 		_, err := read(t, text)
 		list := err.(*doc.Error).Help
@@ -247,7 +246,7 @@ func TestArgumentsAreChecked(t *testing.T) {
 	}
 }
 
-// A schema that names another one opens nothing.
+// A schema that names another one opens no file.
 func TestASchemaLoadsNoOther(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "other.json")
 	if err := os.WriteFile(file, []byte(`{}`), 0o600); err != nil {

@@ -48,8 +48,8 @@ func TestCovers(t *testing.T) {
 	}
 }
 
-// sandbox is a workspace with a protected folder, a hidden file and a folder that may
-// only be read, beside /tmp of its own.
+// sandbox returns a workspace with a protected directory, a hidden file and a read-only directory,
+// and a /tmp of its own.
 func sandbox(t testing.TB) *Granted {
 	g, err := New(&wire.Granted{
 		View: []wire.Place{{Path: "/", Access: "read-only", Source: "/"}, {Path: "/tmp", Access: "writable"}, {Path: "/in", Access: "read-only", Source: "/host/in"},
@@ -67,7 +67,7 @@ func TestGranted(t *testing.T) {
 	g := sandbox(t)
 	for text, want := range map[string]bool{
 		"fs.read:/w/a": true, "fs.write:/w/a": true, "fs.write:/w/.git/hooks": false, "fs.write:/w/.git/hooks/x": false, "fs.read:/w/.git/hooks": true,
-		"fs.write:/w/.git": false, "fs.write:/w/sub/.git/hooks": false, "fs.write:/w/.vscode": false, // names that must not come into being
+		"fs.write:/w/.git": false, "fs.write:/w/sub/.git/hooks": false, "fs.write:/w/.vscode": false, // names that must not be created
 		"fs.read:/w/h": false, "fs.read:/w/h/secret": false, "fs.read:/w/h/other": true, "fs.read:/w": false,
 		"fs.write:/w/r": false, "fs.read:/w/r": true, "fs.write:/w/r/only": false, "fs.read:/w/r/only/x": true,
 		"fs.read:/in/x": true, "fs.write:/in/x": false, "fs.read:/tmp/x": false, "fs.read:/": false, "fs.read:/usr/lib": true, "fs.write:/usr/lib": false,
@@ -116,8 +116,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestNothingBeneathIsWider: what is granted at a path is granted, or only protected by
-// its name, wherever one looks beneath it. And advice that is followed lets the call pass.
+// TestNothingBeneathIsWider checks that a path under a granted one is granted, or protected by its
+// name. A call that follows the advice is allowed.
 func TestNothingBeneathIsWider(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	names := []string{"a", "b", ".git", "hooks", "c"}

@@ -2,9 +2,9 @@ package policy
 
 import "testing"
 
-// A rule that asks is as careful as one that denies: of a list that it is about in part,
-// and of a value of another kind, a person is asked, where a weaker rule would allow.
-// The control is what the weaker rule allows by itself.
+// A rule that asks is as careful as one that denies: for a list that it matches only in part, and
+// for a value of another kind, a person is asked even if a weaker rule would allow the call. The
+// control is the weaker rule alone.
 func TestWhatMayMatchIsAskedAbout(t *testing.T) {
 	allow := Rule{ID: "all", Tool: "*", Effect: Allow}
 	for _, c := range []struct {
@@ -33,7 +33,7 @@ func TestWhatMayMatchIsAskedAbout(t *testing.T) {
 	}
 }
 
-// A rule that asks and is used up leaves its calls to no weaker one.
+// A rule that asks and is used up does not leave its calls to weaker rules.
 func TestNobodyIsAskedAnyMore(t *testing.T) {
 	allow, ask := Rule{ID: "all", Tool: "*", Effect: Allow}, Rule{ID: "ask", Tool: "t", Effect: Ask, MaxCalls: 1}
 	other, deny := Rule{ID: "other", Tool: "t", Effect: Ask}, Rule{ID: "no", Tool: "t", Effect: Deny}

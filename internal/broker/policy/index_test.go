@@ -10,8 +10,7 @@ import (
 	"sbx/internal/doc"
 )
 
-// plain decides as the words of the documents have it: each rule for itself, in its order,
-// with nothing made ready.
+// plain decides as the documents are written: rule by rule, in order, with nothing prepared.
 func plain(tool string, all []Rule, args *doc.Node, used []Used) (effect Effect, rule int) {
 	effect, rule = None, -1
 	asked := -1 // by a rule that is used up
@@ -80,8 +79,7 @@ func plainlyOne(c *Condition, n *doc.Node, deny bool) bool {
 	return (c.Min == nil || v >= *c.Min) && (c.Max == nil || v <= *c.Max)
 }
 
-// Whatever the rules and the arguments, what was made ready decides as the rules by
-// themselves do.
+// Whatever the rules and the arguments, the index decides like the rules by themselves.
 func TestTheIndexChangesNoDecision(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
@@ -156,8 +154,7 @@ func TestTheIndexChangesNoDecision(t *testing.T) {
 	}
 }
 
-// FuzzRules holds the decision to that of the rules by themselves, of texts that nobody
-// thought of.
+// FuzzRules compares decisions with those of the rules by themselves, on arbitrary texts.
 func FuzzRules(f *testing.F) {
 	f.Add("src/", "src/**/*.go", "**.env", `"src/a.go"`, `["src/a.go", "b.env"]`)
 	f.Add("a", "?*", "*b*", `1`, `"1"`)
@@ -186,8 +183,7 @@ func FuzzRules(f *testing.F) {
 	})
 }
 
-// BenchmarkDecide is what a decision takes of a policy of a thousand rules, by what their
-// conditions are.
+// BenchmarkDecide measures a decision by a policy of a thousand rules, with different conditions.
 func BenchmarkDecide(b *testing.B) {
 	for _, c := range []struct {
 		name string

@@ -18,8 +18,8 @@ func args(t testing.TB, text string) Arg {
 
 func num(v float64) *float64 { return &v }
 
-// A rule that denies wins over one that asks, that over one that allows, whatever their
-// order; without any the call is denied.
+// A rule that denies overrides one that asks, and that one a rule that allows, whatever their
+// order; without any rule the call is denied.
 func TestTheStrongestWins(t *testing.T) {
 	allow, ask, deny := Rule{ID: "a", Tool: "*", Effect: Allow}, Rule{ID: "q", Tool: "t", Effect: Ask}, Rule{ID: "d", Tool: "t*", Effect: Deny}
 	for _, c := range []struct {
@@ -48,7 +48,7 @@ func TestConditions(t *testing.T) {
 		when Condition
 		args string
 		want bool // of a rule that allows
-		deny bool // of one that denies
+		deny bool // of a rule that denies
 	}{
 		{Condition{Arg: "a", Equals: str("x")}, `{"a": "x"}`, true, true},
 		{Condition{Arg: "a", Equals: str("x")}, `{"a": "y"}`, false, false},
@@ -96,7 +96,7 @@ func TestARuleIsUsedUp(t *testing.T) {
 	}
 }
 
-// A glob is held to a regular expression of the same meaning.
+// A glob is compared with a regular expression of the same meaning.
 func FuzzGlob(f *testing.F) {
 	for _, s := range []string{"", "*", "**", "a*b?c", "src/**/*.go", "**a*b**c", "*/"} {
 		f.Add(s, "src/a/b.go")

@@ -25,8 +25,8 @@ var all = []Message{
 	&Summary{2, 1, []Count{{"t", 2, 1}}, 4},
 }
 
-// What is written is read again; no member of it may be left out of what is known, and
-// none be there twice.
+// A written message can be read again. The reader requires each of its members, and rejects one
+// that is there twice.
 func TestRoundTrip(t *testing.T) {
 	for _, m := range all {
 		line := Append(nil, m)
