@@ -106,7 +106,7 @@ func TestArtifactsUnreadable(t *testing.T) {
 	}
 }
 
-func TestArtifactsOfNoFolder(t *testing.T) {
+func TestArtifactsOfNoDir(t *testing.T) {
 	if _, _, err := Artifacts(-1); err == nil {
 		t.Error("a closed descriptor is a directory")
 	}

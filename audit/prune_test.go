@@ -158,7 +158,7 @@ func TestPruneByAge(t *testing.T) {
 }
 
 // Nothing is removed from a directory of runs that is a link or belongs to another user.
-func TestPruneOfAnotherFolder(t *testing.T) {
+func TestPruneOfAnothersDir(t *testing.T) {
 	r := newRunsDir(t)
 	r.add(0, nil)
 	elsewhere := dirstest.Temp(t)

@@ -76,7 +76,7 @@ func state(t *testing.T, path string) string {
 	return v.State
 }
 
-func TestSinkInStateFolder(t *testing.T) {
+func TestSinkInStateDir(t *testing.T) {
 	dirstest.NoLeak(t)
 	old := unix.Umask(0)
 	defer unix.Umask(old)
@@ -222,8 +222,8 @@ func TestSinkReplacesALink(t *testing.T) {
 	}
 }
 
-// TestSinkLateFolder checks that a directory which the command puts in the record's place is kept.
-func TestSinkLateFolder(t *testing.T) {
+// TestSinkLateDir checks that a directory which the command puts in the record's place is kept.
+func TestSinkLateDir(t *testing.T) {
 	dir := dirstest.Temp(t)
 	s := open(t, dir, dir+"/r.json")
 	dirstest.Plant(t, dir, "r.json/inside")
@@ -235,7 +235,7 @@ func TestSinkLateFolder(t *testing.T) {
 	}
 }
 
-func TestSinkReadOnlyFolder(t *testing.T) {
+func TestSinkReadOnlyDir(t *testing.T) {
 	dirstest.AsUser(t)
 	dir := dirstest.Temp(t)
 	if err := os.Chmod(dir, 0o500); err != nil {
@@ -327,9 +327,9 @@ func BenchmarkOpenAndFirstWrite(b *testing.B) {
 	}
 }
 
-// TestSinkInAFolderThatWasClosed checks that a command which may change the mode of the record's
+// TestSinkInADirThatWasClosed checks that a command which may change the mode of the record's
 // directory cannot prevent the final record that way.
-func TestSinkInAFolderThatWasClosed(t *testing.T) {
+func TestSinkInADirThatWasClosed(t *testing.T) {
 	dirstest.AsUser(t)
 	dir := dirstest.Temp(t)
 	s := open(t, dir, dir+"/r.json")

@@ -123,7 +123,7 @@ func TestAmendReads(t *testing.T) {
 }
 
 // A relative path cannot be used in a directory whose name no document can express.
-func TestAmendReadsFromAnyFolder(t *testing.T) {
+func TestAmendReadsFromAnyDir(t *testing.T) {
 	for _, dir := range []string{"/srv/a*", "/srv/a\xff"} {
 		if _, err := ReadAmendment("filesystem.write", "--flag", "x", dir); err == nil || !strings.HasPrefix(err.Why, `no spec can name "/srv/a`) {
 			t.Errorf("%q: %v", dir, err)

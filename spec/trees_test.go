@@ -182,7 +182,7 @@ func TestTreesHold(t *testing.T) {
 }
 
 // The directory of each document counts for all of them.
-func TestChainKnowsAllFolders(t *testing.T) {
+func TestChainKnowsAllDirs(t *testing.T) {
 	parent, child := decodeAt(t, `{}`), decodeAt(t, `{"working_dir":"/specs/out"}`)
 	parent.Source.Dir, child.Source.Dir = "/specs", "/data"
 	if _, err := Chain([]*SandboxSpec{parent, child}, linkInputs("/ws")); err == nil || !strings.Contains(err.Error(), "/specs/out is a link") {
@@ -196,7 +196,7 @@ func TestChainKnowsAllFolders(t *testing.T) {
 
 // A writable path of a parent counts as a command's for documents that narrow it, even if these
 // write elsewhere.
-func TestNarrowKnowsTheParentsFolders(t *testing.T) {
+func TestNarrowKnowsTheParentsDirs(t *testing.T) {
 	in := linkInputs("/out")
 	parent := decodeAt(t, `{"access_mode":"workspace-write","working_dir":"/data"}`)
 	child := decodeAt(t, `{"access_mode":"read-only","working_dir":"/data/sub","filesystem":{"read":["@system","/data/far"]}}`)

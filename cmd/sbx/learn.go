@@ -70,7 +70,7 @@ func runLearn(c *call) int {
 	})
 }
 
-// writeSpec prints the spec, or writes it to a new file in a directory if folder is one.
+// writeSpec prints the spec, or writes it to a new file in a directory if dir is its descriptor.
 func (c *call) writeSpec(dir int, text string) {
 	if dir >= 0 {
 		name := c.value("save")

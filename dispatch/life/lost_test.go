@@ -63,7 +63,7 @@ func TestKeepersOutOfSight(t *testing.T) {
 }
 
 // If two processes want to run a dispatch, its directory admits one.
-func TestOneFolder(t *testing.T) {
+func TestOneDir(t *testing.T) {
 	f := jobDir(t.TempDir() + "/ledger/id")
 	must(t, f.makeWith(&Job{ID: "a"}, audit.Self()))
 	if err := f.makeWith(&Job{ID: "b"}, audit.Self()); !isThere(err) {
@@ -85,7 +85,7 @@ func TestOneFolder(t *testing.T) {
 
 // Removing a dispatch's directory while it runs removes its record: the command has run, and the
 // information about enforcement is lost. The dispatch was not refused.
-func TestFolderIsRemoved(t *testing.T) {
+func TestDirIsRemoved(t *testing.T) {
 	needSandbox(t)
 	s := newScene(t)
 	l := s.ledger()

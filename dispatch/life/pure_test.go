@@ -229,7 +229,7 @@ no event
 }
 
 // Whatever the id in a foreign ledger is, its directory lies in the right place.
-func TestFolderNames(t *testing.T) {
+func TestDirNames(t *testing.T) {
 	w := &World{StateDir: "/s"}
 	seen := map[jobDir]bool{}
 	for _, id := range []string{"abc123de", "../../x", "", ".", "..", "a/b", strings.Repeat("a", 65), "x\x00", "ABC", "abc123de ", "\n"} {

@@ -40,7 +40,7 @@ func IsSecret(path, home string, agent spec.Agent) bool {
 	return anySecret(path, homesFor(path, home), agent, Under)
 }
 
-// mayHoldSecret reports whether folder may be a default secret, or a directory above one.
+// mayHoldSecret reports whether dir may be a default secret, or a directory above one.
 func mayHoldSecret(dir, home string) bool {
 	homes := homesFor(dir, home)
 	for _, h := range homes {
@@ -51,7 +51,7 @@ func mayHoldSecret(dir, home string) bool {
 	return anySecret(dir, homes, 0, leads)
 }
 
-// leads reports whether folder may be a path that pattern means, or a directory above one.
+// leads reports whether dir may be a path that pattern means, or a directory above one.
 func leads(dir, pattern string) bool {
 	for dir != "" {
 		name, rest, _ := strings.Cut(dir, "/")

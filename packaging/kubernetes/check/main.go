@@ -1,4 +1,4 @@
-// Check holds the manifests of this folder to the API's own types, and runs a Pod by
+// Check compares the manifests of this directory with the API's own types, and runs a Pod by
 // containerd's CRI, as a kubelet does. It is a module of its own: sbx needs none of this.
 package main
 
