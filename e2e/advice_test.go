@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// advised is the line of a spec that a record says would allow what was refused: of the
-// first violation that has one, else of the refusal to start.
+// advised returns the line of a spec that, according to a record, would allow what was denied: that
+// of the first violation that has one, else that of the refusal to start.
 func advised(r result) string {
 	for _, v := range r.rec.list("violations") {
 		if line := v.text("allow_with"); line != "" {
@@ -20,7 +20,7 @@ func advised(r result) string {
 	return line
 }
 
-// followed is a document with a line put into it to the letter.
+// followed returns a document with a line put into it to the letter.
 func followed(t *testing.T, spec, line string) string {
 	t.Helper()
 	var doc map[string]any
@@ -52,8 +52,8 @@ func followed(t *testing.T, spec, line string) string {
 	return string(out)
 }
 
-// Whoever puts the lines that sbx advises into the spec, to the letter, gets there in
-// three steps, and keeps what the spec allowed before.
+// Putting the lines that sbx advises into the spec, to the letter, succeeds in at most three steps,
+// and keeps what the spec allowed before.
 func TestAdviceThatIsFollowedAllows(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "git", "touch", "mkdir", "date", "python3")
@@ -154,8 +154,8 @@ func TestAProgramOutOfViewOnPathIsNotTold(t *testing.T) {
 	}
 }
 
-// adviceBox is a box with a linked worktree for its workspace, and what else the
-// advice is about.
+// adviceBox returns a box with a linked worktree as its workspace, and the files that the advice is
+// about.
 func adviceBox(t *testing.T) *box {
 	b := newBoxElsewhere(t)
 	if b.private() {
@@ -180,8 +180,8 @@ func adviceBox(t *testing.T) *box {
 	return b
 }
 
-// Under a list in filesystem.read a write beside it is a violation, with the line that
-// lets it be; what would fail on the host as well is none.
+// Under a list in filesystem.read a write outside of it is a violation, with the line that would
+// allow it. An operation that would fail on the host as well is not a violation.
 func TestWritesOutOfViewAreViolations(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "mkdir")
@@ -213,8 +213,8 @@ func TestWritesOutOfViewAreViolations(t *testing.T) {
 	}
 }
 
-// A line that a spec cannot add to a profile or a workshop is not advised, and one of the
-// workshop's own file is. Under a spec alone the same line is, and does.
+// A line that a spec cannot add to a profile or a workshop is not advised; one of the workshop's
+// own file is. Under a spec alone the same line is advised, and works.
 func TestAdviceBeneathABound(t *testing.T) {
 	needPrograms(t, "curl")
 	b := newBoxElsewhere(t)

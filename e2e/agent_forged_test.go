@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A program is an agent, which is given keys and a network, only by a file that no
-// command may have put there: not by a name, a link or a package in the workspace.
+// A program counts as an agent, which gets keys and a network, only because of a file that no
+// command can have put there: not because of a name, a link or a package in the workspace.
 func TestForgedAgents(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -33,7 +33,7 @@ func TestForgedAgents(t *testing.T) {
 		}
 		r.rec.hasStatus(t, "network", "enforced")
 	}
-	// npx takes what the project has first, and from where it is told.
+	// npx prefers the project's packages, and those of the directory that it is told to use.
 	npx := func(argv ...string) {
 		t.Helper()
 		if r := b.run(specWW, argv...); strings.Contains(r.out, "KEY") || r.rec["agent"] != nil || !strings.Contains(r.err, "is not taken for claude") {
@@ -46,8 +46,8 @@ func TestForgedAgents(t *testing.T) {
 	npx("npm", "exec", "--offline", "--prefix="+b.ws+"/bin", "--", "claude")
 	b.write("ws/package.json", `{"name": "x", "version": "1.0.0", "bin": {"claude": "build.sh"}}`)
 	npx("npx", "--offline", "claude")
-	// Nor is one beside the workspace, where another command may have left it, unless
-	// PATH leads there.
+	// A program next to the workspace, where another command may have left it, does not count
+	// either, unless PATH leads there.
 	program(b.out + "/cli/claude")
 	const sibling = "../out/cli/claude"
 	if r := b.run(specWW, sibling); strings.Contains(r.out, "KEY") || !strings.Contains(r.err, "is not taken for claude") || r.rec["agent"] != nil {
@@ -65,13 +65,14 @@ func TestForgedAgents(t *testing.T) {
 		}
 	}
 	b.env = b.env[:path]
-	// The controls: a file elsewhere, and one in the workspace that the spec speaks for.
+	// The controls are a file elsewhere, and one in the workspace that the spec declares to be an
+	// agent.
 	for _, r := range []result{b.run(specWW, genuine), b.run(specWith(specWW, `"agent":"claude"`), "./claude")} {
 		if r.code != 0 || !strings.Contains(r.out, "KEY-IN-FILE") || !strings.Contains(r.out, "KEY-IN-VARIABLE") || strings.Contains(r.err, "is not taken") {
 			t.Errorf("the control: %v", r)
 		}
 	}
-	// What is no agent's name gets nothing and hears nothing of it.
+	// A program without an agent's name gets nothing, and no message mentions agents.
 	if r := b.run(specWW, "./build.sh"); strings.Contains(r.out, "KEY") || strings.Contains(r.err, "sbx:") {
 		t.Errorf("another program: %v", r)
 	}

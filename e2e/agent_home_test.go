@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// agentElsewhere is a box where no private directory covers the home. What an
-// ordinary user may write of the sort the run has to say.
+// agentElsewhere returns a box whose home no private directory covers. On a host where an ordinary
+// user cannot write such a place, the test is skipped with that reason.
 func agentElsewhere(t *testing.T) *box {
 	t.Helper()
 	needSandbox(t)
@@ -23,7 +23,7 @@ func agentElsewhere(t *testing.T) *box {
 	return b
 }
 
-// furnish gives a home what people and agents have there, with secrets.
+// furnish fills a home with the files of people and agents, with secrets.
 func (b *box) furnish() {
 	h := b.home + "/"
 	for path, text := range map[string]string{".bashrc": "rc\n", ".profile": "profile\n", ".claude.json": `{"n": 1}`, "docs/a": "a\n", "docs/deep/b": "b\n",
@@ -39,8 +39,8 @@ func (b *box) furnish() {
 	b.probe()
 }
 
-// agent runs a shell script as if the agent of that name did: sbx knows it by
-// its name, where no command may have put it.
+// agent runs a shell script as if it were the agent of that name: sbx recognises it by the name, in
+// a place where no command can have put it.
 func (b *box) agent(name, spec, script string) result {
 	b.t.Helper()
 	b.write(b.ws+"/run.sh", script+"\necho end\n")
@@ -64,7 +64,7 @@ func tryScript(b *box, attempts []string) string {
 	return s.String() + " | grep -v '^end$'"
 }
 
-// snapshot is all that a directory of the host holds, but for what left names.
+// snapshot returns the contents of a directory of the host, without the names in left.
 func (b *box) snapshot(dir string, left ...string) map[string]string {
 	b.t.Helper()
 	all := map[string]string{}
@@ -110,8 +110,8 @@ func differ(was, is map[string]string) (names []string) {
 	return names
 }
 
-// changes is a script that changes a home in every way there is, and says of
-// each step whether it went through.
+// changes is a script that changes a home in every possible way, and prints for each step whether
+// it succeeded.
 const changes = `
 step() { n=$1; shift; if "$@" >/dev/null 2>&1; then echo "$n	ok"; else echo "$n	no"; fi; }
 cd ~
@@ -137,7 +137,7 @@ step home chmod 700 .
 cat .claude.json
 `
 
-// An agent can change all of its home, and nothing of it is the host's.
+// An agent can change everything in its home, and none of that reaches the host.
 func TestAgentHomeIsALayer(t *testing.T) {
 	for _, spec := range []string{specWW, specRO} {
 		b := agentElsewhere(t)
@@ -157,8 +157,8 @@ func TestAgentHomeIsALayer(t *testing.T) {
 		if s := r.rec.status("home"); s != "enforced" || !strings.Contains(r.rec.reason("home"), "except for ~/.codex is its own copy and ends with it") {
 			t.Errorf("the line says %s: %s", s, r.rec.reason("home"))
 		}
-		// The control: without the agent's name the home is closed, without a
-		// sandbox it is changed.
+		// The controls: without the agent's name the home is read-only, and without a sandbox it
+		// changes.
 		b.write(b.ws+"/run.sh", changes+"echo end\n")
 		for name, got := range b.run(spec, "/bin/sh", b.ws+"/run.sh").lines() {
 			if got == "ok" {
@@ -202,10 +202,10 @@ grep -rsl s3cret ~ /tmp /run "$PWD" | grep -v run.sh
 find ~ -name id -o -name hosts.yml
 `
 
-// What is hidden stays so, whatever is done to the layer.
+// Hidden files stay hidden, whatever the agent does to the layer.
 func TestAgentLayerHidesSecrets(t *testing.T) {
 	hosts := map[string][]string{"codex": nil, "claude": refusing(t, "setattr")}
-	if isRoot() { // whose layer is then mounted with its capabilities on the host
+	if isRoot() { // root's layer is mounted with its capabilities on the host
 		hosts["gemini"] = refusing(t, "userns")
 	}
 	for name, host := range hosts {
@@ -233,7 +233,7 @@ func TestAgentLayerHidesSecrets(t *testing.T) {
 	}
 }
 
-// What is bound into the layer keeps its rules, and the directories on the way keep
+// Paths that are bound into the layer keep their rules, and the directories that lead to them keep
 // their names.
 func TestAgentLayerLeavesTheRest(t *testing.T) {
 	b := agentElsewhere(t)
@@ -266,9 +266,9 @@ func TestAgentLayerLeavesTheRest(t *testing.T) {
 	}
 }
 
-// A layer is a part of the sandbox's memory, and ends where that does: by the
-// limit where a control group holds it, else as a full disk. The host's files
-// that are changed in it are not touched by that.
+// The layer counts as memory of the sandbox and ends with it. A full layer hits the limit if a
+// control group enforces one, else it acts like a full disk. The host's files that are changed in
+// it are not affected.
 func TestAgentLayerFills(t *testing.T) {
 	b := agentElsewhere(t)
 	b.write(b.home+"/large", strings.Repeat("0123456789abcdef", 1<<20))
@@ -287,8 +287,8 @@ rm -f filled; echo after >after; cat after`)
 	}
 }
 
-// What an agent writes in the layer of its home does not run where commands.allow has
-// that directory, or one above; its workspace and its own state in there stay writable.
+// Files that an agent writes in the layer of its home cannot be executed if commands.allow names
+// their directory, or one above. The workspace and the agent's own state in there stay writable.
 func TestAgentHomeThatMayBeExecuted(t *testing.T) {
 	b := agentElsewhere(t)
 	must(t, os.Mkdir(b.home+"/work", 0o755))
@@ -297,7 +297,7 @@ func TestAgentHomeThatMayBeExecuted(t *testing.T) {
 echo q >~/.claude/projects/q && echo own
 printf '#!/bin/sh\necho ran\n' >~/made && chmod 755 ~/made && ~/made
 ~/.local/bin/tool`
-	hosts := map[string][]string{"": nil, "degraded": refusing(t, "whiteout")} // by what the home is at best
+	hosts := map[string][]string{"": nil, "degraded": refusing(t, "whiteout")} // by how the home can be shown at best
 	for _, c := range []struct{ allow, want, status string }{
 		{"", "workspace\nown\nran\ntool\nend\n", "enforced"},
 		{b.home + "/", "workspace\nown\ntool\nend\n", "degraded"},

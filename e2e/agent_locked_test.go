@@ -2,8 +2,8 @@ package e2e
 
 import "testing"
 
-// What an agent on the host takes programs and variables from is neither changed
-// nor made by a command; the rest of its state is.
+// A command can neither change nor create files from which an agent on the host takes programs and
+// variables. It can change the rest of the agent's state.
 func TestAgentLockedNames(t *testing.T) {
 	for agent, its := range map[string]struct{ absent, there []string }{
 		"codex": {
@@ -58,8 +58,8 @@ func TestAgentLockedNames(t *testing.T) {
 	}
 }
 
-// Where an agent's sessions on the host find programs and scripts that they run,
-// each sandbox has a directory of its own, or a copy.
+// Directories in which an agent's sessions on the host find programs and scripts to run are private
+// in each sandbox, or copies.
 func TestAgentPrivateState(t *testing.T) {
 	for agent, folders := range map[string][]string{"codex": {"tmp", "shell_snapshots"}, "claude": {"shell-snapshots", "session-env"}} {
 		for _, spec := range []string{specWW, `{"access_mode": "read-only", "filesystem": {"read": ["@system", "."]}}`} {
@@ -70,7 +70,7 @@ func TestAgentPrivateState(t *testing.T) {
 					var attempts []string
 					for _, f := range folders {
 						b.write(state+f+"/host.sh", "host\n")
-						b.write(state+f+"/r/.git/config", "") // what is protected on the host is not there
+						b.write(state+f+"/r/.git/config", "") // the protected path does not exist on the host
 						attempts = append(attempts, "create|"+state+f+"/new", "rename|"+state+f+"|"+state+f+"2")
 					}
 					before := b.snapshot(b.home)
@@ -94,7 +94,7 @@ done`).ended()
 		}
 	}
 	needSandbox(t)
-	b := newBox(t) // what a document names is the host's
+	b := newBox(t) // a path that a document names is the host's
 	b.write(b.home+"/.codex/tmp/log", "")
 	b.agent("codex", `{"access_mode": "workspace-write", "filesystem": {"write": ["~/.codex/tmp"]}}`, "echo x >~/.codex/tmp/log").ended()
 	b.holds(b.home+"/.codex/tmp/log", "x\n")

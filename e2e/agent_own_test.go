@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// What an agent writes of its own is the host's, whatever the access mode, and
-// what makes the host run something in it is not to be written.
+// The files of its own that an agent writes are the host's, whatever the access mode. It cannot
+// write those of them that could later run code on the host.
 func TestAgentOwnState(t *testing.T) {
 	for _, spec := range []string{specWW, specRO, `{"access_mode": "read-only", "filesystem": {"read": ["@system", "."]}}`} {
 		eachPlace(t, func(t *testing.T, b *box) {
@@ -43,7 +43,8 @@ func TestAgentOwnState(t *testing.T) {
 			}
 			must(t, os.RemoveAll(c+"/new"))
 			must(t, os.RemoveAll(c+"/sessions"))
-			// The control, without a sandbox: all but what needs what is gone by then.
+			// The control, without a sandbox: everything succeeds except attempts on files that are
+			// gone by then.
 			free := 0
 			for _, answer := range b.control(attempts...) {
 				if answer == "ok" {
@@ -57,12 +58,12 @@ func TestAgentOwnState(t *testing.T) {
 	}
 }
 
-// What the listener does not see of a locked name, the sweep moves away.
+// If the listener does not see the creation of a locked name, the sweep moves it away.
 func TestAgentLockedNamesAreSwept(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
 	b.furnish()
-	b.args = append(b.args, "--violations", "names") // opens are not looked at
+	b.args = append(b.args, "--violations", "names") // opens are not examined
 	r := b.agent("codex", specWW, "echo x >~/.codex/hooks.json; echo y >~/.codex/fine").ended()
 	b.absent(b.home + "/.codex/hooks.json")
 	b.holds(b.home+"/.codex/fine", "y\n")
@@ -72,8 +73,8 @@ func TestAgentLockedNamesAreSwept(t *testing.T) {
 	}
 }
 
-// A directory that is reached through /proc has no path to be told; its names are
-// refused by themselves.
+// A directory reached through /proc has no path that could be reported; locked names in it are
+// denied by name alone.
 func TestAgentLockedNamesThroughProc(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -88,7 +89,7 @@ echo >/proc/self/cwd/fine && echo fine`).ended()
 	b.absent(b.home + "/.codex/hooks.json")
 }
 
-// The host may replace what is locked; it is locked again.
+// The host may replace a locked file; it becomes locked again.
 func TestAgentLockedIsRenewed(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -107,12 +108,12 @@ func TestAgentLockedIsRenewed(t *testing.T) {
 	b.holds(config, "replaced\n")
 }
 
-// With a list of what may be read the home is private: the agent's own is bound
-// in, and its file in the home itself is a copy that can be replaced.
+// With a list of readable paths the home is private: the agent's own files are bound in, and its
+// file directly in the home is a copy that can be replaced.
 func TestAgentPrivateHome(t *testing.T) {
 	for _, spec := range []string{`{"access_mode": "workspace-write", "filesystem": {"read": ["@system"]}}`, specWW} {
 		needSandbox(t)
-		b := newBox(t) // beneath /tmp a home is private whatever the list
+		b := newBox(t) // under /tmp a home is private whatever the list
 		b.furnish()
 		before := b.snapshot(b.home, ".claude/projects")
 		r := b.agent("claude", spec, `cd ~
@@ -141,14 +142,14 @@ echo q >.claude/projects/q && echo made >made && cat made`).ended()
 	}
 }
 
-// A link that a command may have left in what the agent writes opens nothing.
+// A link that a command may have left in a directory that the agent writes opens nothing.
 func TestAgentOwnLinksAreNotFollowed(t *testing.T) {
 	b := agentElsewhere(t)
 	must(t, os.Remove(b.home+"/.codex/config.toml"))
 	must(t, os.Symlink("../.ssh", b.home+"/.codex/rules"))
 	must(t, os.Symlink("../.ssh/id", b.home+"/.codex/config.toml"))
-	// What was made in the clock tick of a launch cannot be told from what was made
-	// after it, and is swept.
+	// A file made in the same clock tick as a launch looks like one made after it, and would be
+	// swept.
 	tick := func() { time.Sleep(50 * time.Millisecond) }
 	tick()
 	for _, spec := range []string{specWW, `{"access_mode": "workspace-write", "filesystem": {"read": ["@system"]}}`} {
@@ -156,7 +157,7 @@ func TestAgentOwnLinksAreNotFollowed(t *testing.T) {
 		if strings.Contains(r.out, "s3cret") || strings.Contains(r.out, "id\n") {
 			t.Errorf("%v", r)
 		}
-		// A link cannot be mounted on; what takes its place is refused, or swept.
+		// A link cannot be mounted on; a file that takes its place is denied, or swept.
 		c := b.home + "/.codex"
 		got := b.agentTries("codex", spec, "unlink|"+c+"/config.toml", "create|"+c+"/config.toml", "symlink|x|"+c+"/config.toml", "rename|"+c+"/log|"+c+"/config.toml")
 		if got["unlink|"+c+"/config.toml"] != "ok" || got["create|"+c+"/config.toml"] != "EPERM" || got["symlink|x|"+c+"/config.toml"] != "EPERM" || got["rename|"+c+"/log|"+c+"/config.toml"] != "EPERM" {
@@ -174,8 +175,8 @@ func TestAgentOwnLinksAreNotFollowed(t *testing.T) {
 	}
 }
 
-// In the home itself, where it is the workspace, an agent works on the host's
-// files; its own state is its own, and what is locked is.
+// If the home is the workspace, an agent works on the host's files. Its own state is the host's,
+// and locked files are locked.
 func TestAgentInItsHome(t *testing.T) {
 	b := agentElsewhere(t)
 	b.ws = b.home
@@ -203,13 +204,13 @@ echo x >.codex/config.toml; echo x >.codex/hooks.json; mkdir .codex/d/.git; mkdi
 	}
 }
 
-// Without a writable overlay the home is put together from binds.
+// Without a writable overlay the home is rebuilt from binds.
 func TestAgentHomeWithoutOverlay(t *testing.T) {
 	needSandbox(t)
 	for name, make := range map[string]func(t *testing.T, b *box) []string{
 		"no whiteouts": func(t *testing.T, b *box) []string { return refusing(t, "whiteout") },
-		// What is mounted beneath a directory is locked in another user's namespace, and
-		// the kernel makes no layer of such a directory.
+		// A mount under a directory is locked in another user namespace, and the kernel refuses to
+		// make a layer of such a directory.
 		"a mount beneath": func(t *testing.T, b *box) []string {
 			host := []string{needPrograms(t, "unshare", "mount"), "-Urm"}
 			if isRoot() {

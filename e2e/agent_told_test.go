@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What an agent is given is said in one line, each time, be stdout and stderr one pipe;
-// not with -q. Another program is given nothing.
+// One line reports what an agent gets, in every run, also if stdout and stderr are the same pipe,
+// but not with -q. Other programs get nothing.
 func TestAgentsAreTold(t *testing.T) {
 	b := agentElsewhere(t)
 	b.env = append(b.env, "ANTHROPIC_API_KEY=k", "CODEX_API_KEY=k")
@@ -46,13 +46,13 @@ func TestAgentsAreTold(t *testing.T) {
 	}
 }
 
-// What of an agent's own configuration will fail in the sandbox, or end with it, is
-// said where it is so, and only there.
+// sbx warns about those parts of an agent's own configuration that will fail in the sandbox, or end
+// with it, and about no others.
 func TestAgentsAreAdvised(t *testing.T) {
 	b := agentElsewhere(t)
 	says := func(name, want string, yes bool, args ...string) {
 		t.Helper()
-		b.agent(name, specWW, "true").ended() // which writes the program
+		b.agent(name, specWW, "true").ended() // makes the program
 		if r := b.run(specWW, append([]string{b.out + "/" + name}, args...)...).ended(); strings.Contains(r.err, want) != yes {
 			t.Errorf("%s %q: %q in it is %v: %v", name, args, want, !yes, r)
 		}
@@ -74,14 +74,14 @@ func TestAgentsAreAdvised(t *testing.T) {
 	says("codex", "codex's directory ~/moved is not there", true)
 }
 
-// On a terminal, that a sign-in and an answer about trust end with the sandbox.
+// On a terminal it also warns that a sign-in, and an answer about trust, end with the sandbox.
 func TestAgentsAreAdvisedOnATerminal(t *testing.T) {
 	b := agentElsewhere(t)
 	b.agent("claude", specWW, "true").ended()
 	says := func(want string, yes bool, args ...string) {
 		t.Helper()
 		x := b.onTerminal(append([]string{sbxPath, "exec", "--spec-json", specWW, "--", b.out + "/claude"}, args...)...)
-		x.expect("\nend") // and no word of a line about it
+		x.expect("\nend") // and nothing about it
 		if got := x.all(); strings.Contains(got, want) != yes {
 			t.Errorf("%q: %q in it is %v: %s", args, want, !yes, got)
 		}

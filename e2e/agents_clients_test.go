@@ -14,20 +14,20 @@ import (
 	"time"
 )
 
-// client is one of the real agents, as it is run headless.
+// client is one of the real agents, run without a terminal.
 type client struct {
 	name     string
 	provider string            // the protocol that it speaks
 	words    []string          // after the program's name; PROMPT is replaced
-	free     []string          // its own checks off: the control of what the sandbox refuses
-	env      []string          // what it needs, {URL} replaced
+	free     []string          // switch its own checks off: in the control nothing else denies what the sandbox denies
+	env      []string          // variables that it needs, with {URL} replaced
 	state    map[string]string // files of its home
-	tools    map[string]string // what the record calls a tool, by what a scenario does with it; "" where its stream has no such calls
-	hidden   bool              // calls of its sub-agents are not in its stream
+	tools    map[string]string // the record's name of a tool, by what a scenario does with it; "" if its stream has no such calls
+	hidden   bool              // its stream does not show the calls of its sub-agents
 }
 
-// The agents. Without its own server an agent asks for sign-ins, updates and
-// statistics; what keeps it from that stands in env, words or state.
+// These are the agents. Without a server of its vendor an agent asks for sign-ins, updates and
+// statistics; env, words and state prevent that.
 var clients = []*client{
 	{
 		name: "claude", provider: "anthropic",
@@ -55,7 +55,7 @@ env_key = "OPENAI_API_KEY"
 wire_api = "responses"
 supports_websockets = false
 `},
-		// Its stream has items, not tools; a task is in its rollout file alone.
+		// Its stream has items, not tools; a task is only in its rollout file.
 		tools:  map[string]string{"shell": "command_execution", "read": "command_execution", "write": "file_change", "wait": "collab_tool_call", "task": ""},
 		hidden: true,
 	},
@@ -73,7 +73,7 @@ supports_websockets = false
 	},
 }
 
-// needClients is the directory where scripts/clients.sh has put the agents.
+// needClients returns the directory where scripts/clients.sh has installed the agents.
 func needClients(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -118,15 +118,15 @@ func eachClient(t *testing.T, f func(t *testing.T, c *client)) {
 
 var clientSlots = make(chan struct{}, 2)
 
-// agentRun is what came of an agent.
+// agentRun is the result of running an agent.
 type agentRun struct {
 	result
 	truth truth
 	b     *box
 }
 
-// box is a repository with a file, and a home that no private directory
-// covers where there is such a place: codex wants none beneath /tmp.
+// box returns a box with a repository that contains a file, and with a home that no private
+// directory covers, if possible: codex refuses one under /tmp.
 func (c *client) box(t *testing.T) *box {
 	t.Helper()
 	b := newBoxElsewhere(t)
@@ -153,7 +153,7 @@ func (c *client) plain(t *testing.T, scenario string) agentRun {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, clientsDir()+"/bin/"+c.name, c.argv(t, scenario, c.free...)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = b.ws, b.env, 2*time.Second
-	// Without the sandbox nobody else ends what an agent leaves running.
+	// Without the sandbox nothing else ends processes that an agent leaves running.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	r := agentRun{result: b.finish(cmd), b: b}
@@ -162,8 +162,7 @@ func (c *client) plain(t *testing.T, scenario string) agentRun {
 	return r
 }
 
-// ready starts the scenario's server, and writes the agent's home and
-// environment for it.
+// ready starts the scenario's server, and prepares the agent's home and environment for it.
 func (c *client) ready(b *box, scenario string) *modelServer {
 	b.t.Helper()
 	s := b.serve(scenario)
@@ -174,12 +173,12 @@ func (c *client) ready(b *box, scenario string) *modelServer {
 		b.env = append(b.env, strings.ReplaceAll(v, "{URL}", s.url))
 	}
 	if c.name == "claude" && isRoot() {
-		b.env = append(b.env, "IS_SANDBOX=1") // else root may not have its checks off
+		b.env = append(b.env, "IS_SANDBOX=1") // else root may not switch its checks off
 	}
 	return s
 }
 
-// argv is the words after the program's name: more, then those for a scenario.
+// argv returns the words after the program's name: more, then those for a scenario.
 func (c *client) argv(t *testing.T, scenario string, more ...string) []string {
 	t.Helper()
 	words := slices.Clone(more)
@@ -192,7 +191,7 @@ func (c *client) argv(t *testing.T, scenario string, more ...string) []string {
 	return words
 }
 
-// String is all that is known of a run, for a failure's message.
+// String returns all that is known about a run, for a failure's message.
 func (r agentRun) String() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%v\nthe server: %d answers", r.result, len(r.truth.Answers))

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// What the caller has codex's own sandbox keep holds, though that cannot start inside
-// sbx's: writing is the spec's to refuse then; a network that codex's commands would
-// not have they do not get without a word of the spec's, and the record says so.
+// The caller may ask codex's own sandbox, which cannot start inside sbx's, to deny something, and
+// that is still denied. For writing, sbx denies it by the spec. If codex's commands should have no
+// network, they get none unless the spec says so, and the record shows that.
 func (c *client) testConfined(t *testing.T) {
 	const ws, host = `{"access_mode": "workspace-write"}`, `{"access_mode": "workspace-write", "network": {"mode": "host"}}`
 	wrote := func(r agentRun, status string) {
@@ -41,8 +41,8 @@ func (c *client) testConfined(t *testing.T) {
 	r.rec.hasStatus(t, "agent", "degraded")
 }
 
-// An agent whose caller has it do less than the spec lets it does that, though sbx's
-// flags for the spec's tools stand beside; testTask is the control.
+// If the caller's flags restrict an agent more than the spec, the agent keeps to that, although sbx
+// adds flags for the spec's tools. The control is testTask.
 func (c *client) testModes(t *testing.T) {
 	less := map[string][][]string{
 		"claude": {{"--tools", "Read,Bash"}, {"--disallowedTools", "Write"}, {"--permission-mode", "plan"}},
@@ -52,14 +52,14 @@ func (c *client) testModes(t *testing.T) {
 		r := c.inside(t, "task", specTask, words...)
 		r.says(t, "read", "A project")
 		r.b.absent("ws/NOTE.txt")
-		if got := r.truth.said("command"); c.name == "gemini" && strings.Contains(got, "Linux") { // claude runs harmless ones
+		if got := r.truth.said("command"); c.name == "gemini" && strings.Contains(got, "Linux") { // claude runs harmless commands
 			t.Errorf("%q: a command ran: %s", words, got)
 		}
 	}
 }
 
-// codex's workspace-write leaves all of .git as it is, which sbx's alone does not. The record
-// names the option then, and no line of a document that would allow it.
+// codex's workspace-write makes all of .git read-only, which sbx's own does not. The record then
+// names the option, and no line of a document that would allow a write.
 func TestConfinedGit(t *testing.T) {
 	b := agentElsewhere(t)
 	b.write("ws/.git/HEAD", "ref: refs/heads/main\n")

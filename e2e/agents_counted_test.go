@@ -7,16 +7,16 @@ import (
 	"testing"
 )
 
-// The programs of a whole agent, its own and its tools', are counted as strace
-// counts them from within the same sandbox. To sbx the command is strace, so
-// that the document says what an agent would get by itself.
+// For a whole agent, the programs of its own and those of its tools are counted as strace counts
+// them inside the same sandbox. sbx takes strace for the command, so the document lists what an
+// agent would get automatically.
 func (c *client) testCounted(t *testing.T) {
 	needSandbox(t)
 	strace := needPrograms(t, "strace")
 	b := c.box(t)
 	s := c.ready(b, "task")
 	spec := fmt.Sprintf(`{"access_mode": "workspace-write", "network": {"mode": "host"}, "environment": {"pass": ["*"]}, "filesystem": {"write": [%s, %s]}}`,
-		quoted(b.home), quoted(b.home+"/."+c.name)) // which is a protected name unless it is written by name
+		quoted(b.home), quoted(b.home+"/."+c.name)) // which is a protected name unless the spec names it
 	log := b.ws + "/strace.log"
 	words := []string{strace, "-f", "-qq", "-e", "trace=execve,execveat", "-e", "signal=none", "-o", log, "--", c.name}
 	r := agentRun{result: b.run(spec, append(words, c.argv(t, "task", c.free...)...)...), b: b}
@@ -29,11 +29,11 @@ func (c *client) testCounted(t *testing.T) {
 		case !execEnd.MatchString(line):
 		case strings.HasSuffix(line, "= 0"):
 			started++
-		case strings.HasSuffix(line, "= ?"): // its process was killed meanwhile, as codex kills a git that it wants no more
+		case strings.HasSuffix(line, "= ?"): // its process was killed meanwhile, as codex kills a git that it needs no more
 			cut++
 		}
 	}
-	// What the tools start is a floor that strace must have seen, too.
+	// strace must have seen at least the programs that the tools start.
 	if r.code != 0 || r.truth.turns() != c.taskTurns() || started < 6 {
 		t.Errorf("status %d, %d turns, %d programs", r.code, r.truth.turns(), started)
 	}
@@ -45,8 +45,8 @@ func (c *client) testCounted(t *testing.T) {
 	}
 }
 
-// What is denied alone is withheld alone, by a pattern with a star and by the
-// agent's own name as well; without it the agent uses both.
+// A denied tool is withheld, and no other: by a pattern with a star, and by the agent's own name of
+// the tool. Without the denial the agent uses both tools.
 func (c *client) testDenied(t *testing.T) {
 	read, task := c.tools["read"], c.tools["task"]
 	control := c.inside(t, "task", `{"access_mode": "workspace-write"}`).rec.uses()

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Under profile write a real claude writes by what its flags grant, in its default
-// permission mode; without the grant it does not.
+// Under profile write a real claude writes because its flags grant it, in its default permission
+// mode; without the grant it does not.
 func (c *client) testProfile(t *testing.T) {
 	needSandbox(t)
 	program, err := filepath.EvalSymlinks(clientsDir() + "/bin/" + c.name) // the directory of links is not in view

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// protocol is one of the three that the model server speaks, as far as a walk
-// through a scenario needs it.
+// protocol is one of the three protocols of the model server, as far as walking through a scenario
+// needs it.
 type protocol struct {
 	path  string
 	tools any
@@ -88,7 +88,7 @@ var protocols = map[string]protocol{
 	},
 }
 
-// walk holds a conversation to its end and gives the number of its answers.
+// walk carries on a conversation to its end and returns the number of answers.
 func (p protocol) walk(url, prompt string) (answers int, err error) {
 	history := []any{p.user(prompt)}
 	client := http.Client{Timeout: 10 * time.Second}
@@ -115,8 +115,8 @@ func (p protocol) walk(url, prompt string) (answers int, err error) {
 	return answers, fmt.Errorf("no end after %d answers", answers)
 }
 
-// Every scenario, each thread of it too, can be walked to its end in every
-// protocol, and the server then knows every result. It needs no agent.
+// Every scenario, with each of its threads, can be walked to its end in every protocol, and the
+// server then knows every result. No agent is needed.
 func TestModelServer(t *testing.T) {
 	needPrograms(t, "node")
 	files, err := filepath.Glob(filepath.Join(moduleDir, "testdata/clients/scenarios/*.json"))

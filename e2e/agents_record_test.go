@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// use is how often a tool was called, as the record has it.
+// use says how often a tool was called, according to the record.
 type use struct{ asked, ran, refused int }
 
-// uses are the tools of the record's agent, by name.
+// uses returns the tools of the record's agent, by name.
 func (r record) uses() map[string]use {
 	all := map[string]use{}
 	agent, _ := r["agent"].(map[string]any)
@@ -23,9 +23,9 @@ func (r record) uses() map[string]use {
 	return all
 }
 
-// expected is what the record should say of the tools, from what the server
-// saw: each call was asked, ran if it got a result, or was refused where the
-// test says that the agent refuses it.
+// expected returns what the record should say about the tools, from what the server saw: each call
+// was requested; it ran if it got a result, and was refused if the test says that the agent refuses
+// it.
 func (c *client) expected(x *truth, refused []string) map[string]use {
 	all := map[string]use{}
 	for _, call := range x.Calls {
@@ -52,8 +52,7 @@ func (c *client) expected(x *truth, refused []string) map[string]use {
 	return all
 }
 
-// shells is how many of the scenario's calls went to the shell, and how many
-// of them came to an end.
+// shells returns how many of the scenario's calls went to the shell, and how many of them ended.
 func (c *client) shells(x *truth) (asked, ran int) {
 	for _, call := range x.Calls {
 		if call.Thread != "" && c.hidden || c.tools[call.Do] != c.tools["shell"] {
@@ -67,8 +66,7 @@ func (c *client) shells(x *truth) (asked, ran int) {
 	return asked, ran
 }
 
-// matches holds the record to the truth: turns, tools, commands of the shell,
-// tokens.
+// matches compares the record with the truth: turns, tools, commands of the shell, tokens.
 func (c *client) matches(t *testing.T, r agentRun, refused ...string) {
 	t.Helper()
 	agent, ok := r.rec["agent"].(map[string]any)
@@ -86,13 +84,13 @@ func (c *client) matches(t *testing.T, r agentRun, refused ...string) {
 	}
 	want, got := c.expected(&r.truth, refused), r.rec.uses()
 	if !maps.EqualFunc(want, got, func(w, g use) bool {
-		// An agent that is ended may not have told of the calls that it was about to make.
+		// An agent that was ended may not have reported calls that it was about to make.
 		return g.asked <= w.asked && g.asked >= w.ran+w.refused && g.ran == w.ran && g.refused == w.refused
 	}) {
 		t.Errorf("tools %v, want %v", got, want)
 	}
 	used, _ := r.rec["tools_used"].([]any)
-	maps.DeleteFunc(want, func(name string, _ use) bool { // what was refused each time was not used
+	maps.DeleteFunc(want, func(name string, _ use) bool { // a tool that was refused each time was not used
 		return got[name].refused > 0 && got[name].refused == got[name].asked
 	})
 	for name := range want {
@@ -112,12 +110,12 @@ func (c *client) matches(t *testing.T, r agentRun, refused ...string) {
 	}
 }
 
-// paid holds the tokens to what the server said that its answers cost.
+// paid compares the tokens with the server's statement about its answers.
 func (c *client) paid(t *testing.T, r agentRun) {
 	t.Helper()
 	var input, cached, output int
 	for _, a := range r.truth.Answers {
-		if c.name == "codex" && a.Thread != "" { // a sub-agent's session is another
+		if c.name == "codex" && a.Thread != "" { // a sub-agent has a session of its own
 			continue
 		}
 		input += a.Tokens.Input
@@ -130,8 +128,7 @@ func (c *client) paid(t *testing.T, r agentRun) {
 	}
 }
 
-// violation tells whether the record has one of a kind whose target has these
-// words.
+// violation reports whether the record has a violation of a kind with these words in its target.
 func (r agentRun) violation(kind, words string) bool {
 	return slices.ContainsFunc(r.rec.list("violations"), func(v record) bool {
 		return v.text("kind") == kind && strings.Contains(v.text("target"), words)

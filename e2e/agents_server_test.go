@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// truth is what testdata/clients/server.mjs saw: what it said to an agent, and
-// what the agent sent back.
+// truth is what testdata/clients/server.mjs saw: what it sent to an agent, and what the agent sent
+// back.
 type truth struct {
 	Answers []answer       `json:"answers"`
 	Calls   []toolCall     `json:"calls"`
@@ -23,13 +23,13 @@ type truth struct {
 	Ended   string         `json:"ended"`
 }
 
-// answer is one answer of the model.
+// answer is an answer of the model.
 type answer struct {
 	N         int    `json:"n"`
 	Provider  string `json:"provider"`
 	Thread    string `json:"thread"` // "" for the agent's own
 	Turn      int    `json:"turn"`
-	Aside     bool   `json:"aside"` // to a question beside the task
+	Aside     bool   `json:"aside"` // to a question that is not part of the task
 	Status    int    `json:"status"`
 	Delivered bool   `json:"delivered"`
 	Tokens    struct {
@@ -39,13 +39,12 @@ type answer struct {
 	} `json:"tokens"`
 }
 
-// toolCall is a call that the model asked for. Result is nil where the agent
-// sent none.
+// toolCall is a call that the model requested. Result is nil if the agent sent none.
 type toolCall struct {
 	ID     string `json:"id"`
 	Name   string `json:"name"` // in the scenario
 	Do     string `json:"do"`
-	Tool   string `json:"tool"` // as the protocol names it
+	Tool   string `json:"tool"` // in the protocol
 	Thread string `json:"thread"`
 	Turn   int    `json:"turn"`
 	Result *struct {
@@ -54,7 +53,7 @@ type toolCall struct {
 	} `json:"result"`
 }
 
-// turns is how often the model answered in the agent's own thread.
+// turns returns how often the model answered in the agent's own thread.
 func (x *truth) turns() int {
 	n := 0
 	for _, a := range x.Answers {
@@ -65,7 +64,7 @@ func (x *truth) turns() int {
 	return n
 }
 
-// call is the call of that name in the scenario, nil where it was not asked.
+// call returns the call with that name in the scenario, nil if it was not requested.
 func (x *truth) call(name string) *toolCall {
 	for i := range x.Calls {
 		if x.Calls[i].Name == name {
@@ -75,7 +74,7 @@ func (x *truth) call(name string) *toolCall {
 	return nil
 }
 
-// said is the result of a call; "" where there is none.
+// said returns the result of a call; "" if there is none.
 func (x *truth) said(name string) string {
 	if c := x.call(name); c != nil && c.Result != nil {
 		return c.Result.Text
@@ -83,7 +82,7 @@ func (x *truth) said(name string) string {
 	return ""
 }
 
-// modelServer is one that runs.
+// modelServer is a running model server.
 type modelServer struct {
 	t     *testing.T
 	url   string
@@ -118,7 +117,7 @@ func (b *box) serve(scenario string) *modelServer {
 	return s
 }
 
-// stop ends the server, which ends by itself when its input does.
+// stop ends the server, which ends by itself when its input ends.
 func (s *modelServer) stop() {
 	if s.cmd.ProcessState != nil {
 		return
@@ -140,7 +139,7 @@ func (s *modelServer) truth() truth {
 	return x
 }
 
-// now is what the server has seen so far.
+// now returns what the server has seen so far.
 func (s *modelServer) now() truth {
 	s.t.Helper()
 	text, err := os.ReadFile(s.file)
@@ -150,7 +149,7 @@ func (s *modelServer) now() truth {
 	return x
 }
 
-// scenarioPrompt is what an agent is told in a scenario.
+// scenarioPrompt returns the prompt for an agent in a scenario.
 func scenarioPrompt(t *testing.T, scenario string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(moduleDir, "testdata", "clients", "scenarios", scenario+".json"))

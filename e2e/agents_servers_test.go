@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// serverConfigs is by agent the file in which it finds its MCP servers, and how
-// one stands in there: its name, its script, its file.
+// serverConfigs has for each agent the file in which it finds its MCP servers, and the form of an
+// entry: its name, its script, its file.
 var serverConfigs = map[string]struct{ file, begin, one, sep, end string }{
 	"claude": {".claude.json", `{"mcpServers": {`, `%q: {"type": "stdio", "command": "node", "args": [%q, %[1]q, %[3]q]}`, ", ", "}}\n"},
 	"codex":  {".codex/config.toml", "", "[mcp_servers.%q]\ncommand = \"node\"\nargs = [%q, %[1]q, %[3]q]\n", "", ""},
@@ -17,8 +17,8 @@ var serverConfigs = map[string]struct{ file, begin, one, sep, end string }{
 		`}, "security": {"auth": {"selectedType": "gemini-api-key"}}, "privacy": {"usageStatisticsEnabled": false}, "general": {"enableAutoUpdate": false}}` + "\n"},
 }
 
-// withServers runs the agent, which finds the servers one and two by itself, by
-// start: what came of it, and what the servers were asked.
+// withServers runs the agent by start. The agent finds the servers one and two in its own
+// configuration. It returns the result, and what the servers were asked.
 func (c *client) withServers(t *testing.T, more []string, start func(b *box, argv []string) result) (agentRun, string) {
 	t.Helper()
 	b := c.box(t)
@@ -50,8 +50,8 @@ func (c *client) withServers(t *testing.T, more []string, start func(b *box, arg
 	return r, string(said)
 }
 
-// Without the sandbox an agent starts the servers that its own configuration names
-// and uses all their tools; inside it uses those alone that the spec lets it have.
+// Without the sandbox an agent starts the servers that its own configuration names and uses all
+// their tools. Inside it uses only those that the spec allows.
 func (c *client) testServers(t *testing.T) {
 	needSandbox(t)
 	inside := func(spec string) func(b *box, argv []string) result {
@@ -90,7 +90,7 @@ func (c *client) testServers(t *testing.T) {
 			if got := strings.Join(asked, ", "); got != w.asked {
 				t.Errorf("the servers were asked %q, want %q", got, w.asked)
 			}
-			// codex does not even start one that it is to use nothing of.
+			// codex does not even start a server of which it may use nothing
 			if c.name == "codex" && (strings.Contains(log, "two started") || strings.Contains(log, "one started") != (w.asked != "")) {
 				t.Errorf("started: %q", log)
 			}

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// play is an agent that prints a kept stream: $HOW tells how, and what else it
-// does. It notes its arguments, its input, and that it came to its end.
+// play is an agent that prints a kept stream: $HOW says how, and what else it does. It notes its
+// arguments, its input, and that it came to its end.
 const play = `#!/bin/sh
 printf '%s\n' "$@" >args
 [ -t 1 ] && echo stdout is a terminal
@@ -34,7 +34,7 @@ touch ended
 exit "${STATUS:-0}"
 `
 
-// streamFlags make each agent write its stream.
+// streamFlags are the flags with which each agent writes its stream.
 var streamFlags = map[string][]string{
 	"claude": {"-p", "x", "--output-format", "stream-json", "--verbose"},
 	"codex":  {"exec", "--json", "x"},
@@ -72,7 +72,7 @@ func (a *actor) as(how string, flags ...string) []string {
 	return slices.Concat([]string{a.out + "/" + a.name}, flags, streamFlags[a.name])
 }
 
-// args are the agent's arguments; nil where it did not run.
+// given returns the agent's arguments; nil if it did not run.
 func (a *actor) given() []string {
 	text, err := os.ReadFile(a.ws + "/args")
 	if err != nil {
@@ -81,7 +81,7 @@ func (a *actor) given() []string {
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
-// finished tells whether the agent came to its own end.
+// finished reports whether the agent came to its own end.
 func (a *actor) finished() bool {
 	_, err := os.Stat(a.ws + "/ended")
 	return err == nil
@@ -92,8 +92,8 @@ func texts(v any) string {
 	return string(b)
 }
 
-// The stream passes as it is, with stdin and stderr untouched, and the record
-// has what it says.
+// The stream passes unchanged, stdin and stderr are not touched, and the record contains what the
+// stream says.
 func TestAgentStreamPasses(t *testing.T) {
 	for name, want := range map[string]struct{ turns, tools string }{
 		"claude": {"4", `["Bash","Write","Read"]`},
@@ -103,7 +103,7 @@ func TestAgentStreamPasses(t *testing.T) {
 		for _, how := range []string{"quickly", "slowly"} {
 			t.Run(name+" "+how, func(t *testing.T) {
 				a := newActor(t, name, name+"-basic.jsonl")
-				a.env, a.args = append(a.env, "INPUT=1", "STATUS=3"), append(a.args, "-q") // else what the agent gets is said
+				a.env, a.args = append(a.env, "INPUT=1", "STATUS=3"), append(a.args, "-q") // otherwise sbx reports what the agent gets
 				r := a.runIn(a.ws, "the caller's input\n", `{"access_mode": "workspace-write"}`, a.as(how)...)
 				if r.code != 3 || r.out != a.stream || r.err != "a word on stderr\n" {
 					t.Fatalf("%d bytes of %d: %v", len(r.out), len(a.stream), r)
@@ -124,7 +124,7 @@ func TestAgentStreamPasses(t *testing.T) {
 	}
 }
 
-// Flags go right behind the program's name; the record tells what was typed.
+// sbx adds flags right after the program's name; the record also has the command as typed.
 func TestAgentGetsItsFlags(t *testing.T) {
 	a := newActor(t, "claude", "claude-basic.jsonl")
 	typed := append([]string{a.out + "/claude"}, streamFlags["claude"]...)
@@ -139,8 +139,8 @@ func TestAgentGetsItsFlags(t *testing.T) {
 	if argv := texts(r.rec.at("command", "argv")); argv != texts(append([]string{a.out + "/claude"}, given...)) {
 		t.Errorf("argv: %s", argv)
 	}
-	// Where nothing is said of tools, or the command is to be no agent, it gets
-	// what was typed.
+	// If the spec says nothing about tools, or that the command is no agent, the command gets the
+	// typed arguments.
 	for _, spec := range []string{`{"access_mode": "workspace-write"}`, `{"access_mode": "workspace-write", "agent": "none", "filesystem": {"read": ["/", "` + a.out + `"]}}`} {
 		r = a.act(spec, "")
 		if !slices.Equal(a.given(), typed[1:]) || r.rec.at("command", "asked") != nil {
@@ -150,7 +150,7 @@ func TestAgentGetsItsFlags(t *testing.T) {
 	if r.rec["agent"] != nil || r.rec["tools_used"] != nil || r.out != a.stream {
 		t.Errorf("none is watched: %v", r)
 	}
-	// A program of any name is an agent where a document says so.
+	// A program with any name is an agent if a document says so.
 	must(t, os.Rename(a.out+"/claude", a.out+"/wrapper"))
 	a.name = "wrapper"
 	r = a.run(`{"access_mode": "workspace-write", "agent": "claude", "tools_allowed": ["Read"]}`, append([]string{"env", "A=b", a.out + "/wrapper"}, typed[1:]...)...)
@@ -177,7 +177,7 @@ func TestMaxTurns(t *testing.T) {
 				a := newActor(t, name, name+"-basic.jsonl")
 				how := "slowly"
 				if c.code != 0 {
-					how = "lingering" // what ends it is sbx, or the test takes long
+					how = "lingering" // sbx must end it, or the test takes long
 				}
 				from := time.Now()
 				r := a.act(`{"access_mode": "workspace-write", `+c.spec+`}`, how)
@@ -207,7 +207,7 @@ func TestMaxTurns(t *testing.T) {
 	}
 }
 
-// codex's turns are in a file of its own, which is read while it grows.
+// codex's turns are in a file of its own, which sbx reads while it grows.
 func TestMaxTurnsOfCodex(t *testing.T) {
 	for _, c := range []struct {
 		spec, linger string
@@ -226,12 +226,12 @@ func TestMaxTurnsOfCodex(t *testing.T) {
 	}
 }
 
-// A tool that is not allowed is a violation, and the end under kill.
+// A tool that is not allowed is a violation, and under kill the end.
 func TestToolsOutside(t *testing.T) {
 	for _, c := range []struct {
 		spec    string
 		code    int
-		outside string // what is told of
+		outside string // the tool that is reported
 	}{
 		{`"tools_allowed": ["Read", "Bash", "Write"]`, 0, ""},
 		{`"tools_allowed": ["Read", "Bash"]`, 0, "Write"},
@@ -265,8 +265,8 @@ func TestToolsOutside(t *testing.T) {
 	}
 }
 
-// codex's turns stand in its state directory: one that is not there yet would come into
-// being in the layer of its home, where nobody reads it, and the refusal says so.
+// codex notes its turns in its state directory. If that does not exist yet, it would be created in
+// the layer of its home, where sbx cannot read it, and the refusal says so.
 func TestTurnsWithoutStateFolder(t *testing.T) {
 	a := newActor(t, "codex", "codex-basic.jsonl")
 	argv := []string{a.out + "/codex", "exec", "--json", "x"}
@@ -280,7 +280,8 @@ func TestTurnsWithoutStateFolder(t *testing.T) {
 	}
 }
 
-// Turns and tools of what is no agent, or writes no stream, cannot be held.
+// Limits on turns and tools cannot be enforced for a program that is no agent, or that writes no
+// stream.
 func TestNoStreamToRead(t *testing.T) {
 	a := newActor(t, "claude", "claude-basic.jsonl")
 	const turns = `{"access_mode": "workspace-write", "max_turns": 9}`
@@ -338,8 +339,8 @@ func TestAgentsFlagIsWider(t *testing.T) {
 	}
 }
 
-// codex without its shell cannot read: that is a lack only where the spec allows reading
-// in so many words.
+// codex without its shell cannot read. That is reported as a lack only if the spec explicitly
+// allows reading.
 func TestShellIsDenied(t *testing.T) {
 	a := newActor(t, "codex", "codex-basic.jsonl")
 	a.act(`{"access_mode": "workspace-write", "tools_allowed": ["Read", "Write", "Edit"]}`, "").refused("codex reads by its shell, which is off")
@@ -350,7 +351,7 @@ func TestShellIsDenied(t *testing.T) {
 	r.rec.hasStatus(t, "tools_denied", "observed")
 }
 
-// A terminal is never taken for a stream: the agent has it itself.
+// A terminal is never read as a stream: the agent keeps it.
 func TestAgentOnATerminal(t *testing.T) {
 	a := newActor(t, "claude", "claude-basic.jsonl")
 	x := a.onTerminal(a.sbxOn(`{"access_mode": "workspace-write"}`, a.as("")...)...)
@@ -366,7 +367,7 @@ func TestAgentOnATerminal(t *testing.T) {
 	}
 }
 
-// A signal reaches the agent while its stream is read, and what it said is kept.
+// A signal reaches the agent while sbx reads its stream, and the stream so far is kept.
 func TestSignalDuringAStream(t *testing.T) {
 	a := newActor(t, "claude", "claude-basic.jsonl")
 	s := a.start(`{"access_mode": "workspace-write"}`, a.as("lingering")...)
@@ -383,7 +384,7 @@ func TestSignalDuringAStream(t *testing.T) {
 	}
 }
 
-// A stream that is cut off says so; the part that came is all there.
+// If a stream is cut off, the record says so, and contains everything up to there.
 func TestStreamIsCutOff(t *testing.T) {
 	a := newActor(t, "claude", "claude-basic.jsonl")
 	a.env = append(a.env, "CUT=9000")
@@ -396,7 +397,7 @@ func TestStreamIsCutOff(t *testing.T) {
 	}
 }
 
-// What is left behind with stdout in its hands does not keep the run open.
+// A process that is left behind with stdout open does not keep the run open.
 func TestOrphansHoldStdout(t *testing.T) {
 	for _, spec := range []string{`{"access_mode": "workspace-write"}`, `{"access_mode": "danger-full-access"}`} {
 		a := newActor(t, "claude", "claude-basic.jsonl")
@@ -408,7 +409,7 @@ func TestOrphansHoldStdout(t *testing.T) {
 	}
 }
 
-// Where nobody reads the stream any more the agent ends as it would have.
+// If nothing reads the stream any more, the agent ends as without sbx.
 func TestReaderOfTheStreamIsGone(t *testing.T) {
 	a := newActor(t, "claude", "claude-basic.jsonl")
 	for _, argv := range [][]string{a.as("endlessly"), append([]string{sbxPath}, a.execArgs(`{"access_mode": "workspace-write"}`, a.as("endlessly")...)...)} {

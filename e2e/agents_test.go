@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// The real agents, offline. What the record says of them is held to what the
-// model server saw.
+// These are the real agents, offline. The record is compared with what the model server saw.
 func TestAgents(t *testing.T) {
 	eachClient(t, func(t *testing.T, c *client) {
 		t.Run("without a sandbox", c.testPlain)
@@ -38,9 +37,9 @@ func TestAgents(t *testing.T) {
 	})
 }
 
-// byOneUser leaves a test to the ordinary user's part of a run, where one follows: it
-// holds the agent's own flags, stream and configuration to the record, in which no user
-// is another. What the kernel does to an agent is asked as both.
+// byOneUser leaves a test to the ordinary user's part of a run, if there is one: the test compares
+// the agent's own flags, stream and configuration with the record, which do not depend on the user.
+// Tests of what the kernel does to an agent run as both users.
 func byOneUser(test func(t *testing.T)) func(t *testing.T) {
 	return func(t *testing.T) {
 		if isRoot() && os.Getenv("SBX_TEST_USER_FOLLOWS") == "1" {
@@ -66,9 +65,8 @@ func (c *client) inside(t *testing.T, scenario, spec string, more ...string) age
 	return r
 }
 
-// The control of everything that agents are refused in the sandbox: without it
-// they read, write, run commands, write outside and hand on a part, and the
-// server sees the scenario's turns.
+// The control of everything that the sandbox denies to agents: without it they read, write, run
+// commands, write outside and delegate a part, and the server sees the scenario's turns.
 func (c *client) testPlain(t *testing.T) {
 	r := c.plain(t, "task")
 	if r.code != 0 {
@@ -93,7 +91,7 @@ func (c *client) testPlain(t *testing.T) {
 	}
 }
 
-// taskTurns is how often the model answers in the task.
+// taskTurns returns how often the model answers in the task.
 func (c *client) taskTurns() int {
 	if c.name == "gemini" {
 		return 6
@@ -101,7 +99,7 @@ func (c *client) taskTurns() int {
 	return 7
 }
 
-// says demands that a call's result has these words.
+// says fails unless a call's result has these words.
 func (r agentRun) says(t *testing.T, name, words string) {
 	t.Helper()
 	if got := r.truth.said(name); !strings.Contains(got, words) {
@@ -109,11 +107,11 @@ func (r agentRun) says(t *testing.T, name, words string) {
 	}
 }
 
-// specTask allows all that the task needs but a sub-agent.
+// specTask allows everything that the task needs except a sub-agent.
 const specTask = `{"access_mode": "workspace-write", "tools_allowed": ["Read", "Write", "Edit", "Bash"]}`
 
-// Reads, writes and commands in the workspace do what they do without the
-// sandbox; writing outside and a tool that the spec lacks are refused.
+// Reads, writes and commands in the workspace work as without the sandbox. Writing outside, and a
+// tool that the spec lacks, are denied.
 func (c *client) testTask(t *testing.T) {
 	r := c.inside(t, "task", specTask)
 	if r.code != 0 {
@@ -145,7 +143,7 @@ func (c *client) testTask(t *testing.T) {
 	c.paid(t, r)
 }
 
-// At max_turns the agent is ended as its next turn begins.
+// At max_turns sbx ends the agent as its next turn begins.
 func (c *client) testTurns(t *testing.T) {
 	r := c.inside(t, "loop", `{"access_mode": "workspace-write", "max_turns": 3}`, c.free...)
 	if r.code != 124 || r.rec.text("exit", "ended_by") != "max_turns" {
@@ -161,7 +159,7 @@ func (c *client) testTurns(t *testing.T) {
 	c.matches(t, r)
 }
 
-// Calls that the model asks for at once are one turn.
+// Calls that the model requests at once are one turn.
 func (c *client) testParallel(t *testing.T) {
 	r := c.inside(t, "parallel", `{"access_mode": "workspace-write"}`, c.free...)
 	if r.code != 0 || r.truth.turns() != 2 {
@@ -173,8 +171,7 @@ func (c *client) testParallel(t *testing.T) {
 	c.paid(t, r)
 }
 
-// What a sub-agent does is held and counted by the kernel whatever its parent's
-// stream tells.
+// The kernel restricts and counts what a sub-agent does, whatever its parent's stream shows.
 func (c *client) testSubagent(t *testing.T) {
 	r := c.inside(t, "subagent", `{"access_mode": "workspace-write"}`, c.free...)
 	if r.code != 0 {
@@ -186,7 +183,7 @@ func (c *client) testSubagent(t *testing.T) {
 	c.paid(t, r)
 }
 
-// An error of the service is no turn, and the status is the agent's own.
+// An error of the service is not a turn, and the status is the agent's own.
 func (c *client) testError(t *testing.T) {
 	r := c.inside(t, "api-error", `{"access_mode": "workspace-write"}`, c.free...)
 	if want := map[string]int{"claude": 1, "codex": 1, "gemini": 144}[c.name]; r.code != want {
@@ -198,9 +195,9 @@ func (c *client) testError(t *testing.T) {
 	c.matches(t, r)
 }
 
-// An agent that is ended while it runs a command leaves nothing behind: by
-// itself gemini leaves the command. At SIGTERM gemini goes on, with a sandbox
-// or without: there it is the supervisor that is killed.
+// An agent that is ended while it runs a command leaves nothing behind; without sbx gemini would
+// leave the command. Since gemini continues after SIGTERM, with a sandbox or without, in its case
+// the test kills the supervisor.
 func (c *client) testSignal(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "python3")

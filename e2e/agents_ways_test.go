@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// way is a way to start an agent that is not its name.
+// way is a way to start an agent other than by its name.
 type way struct {
 	name  string
 	words func(b *box) []string
 }
 
-// ways are for each agent what it is started by beside its name: what npm puts
-// on the PATH, a script of node's, another name for its file, npx.
+// ways has for each agent the other ways to start it: what npm puts on the PATH, a script for node,
+// another name of its file, npx.
 var ways = map[string][]way{
 	"claude": {{"a link with another name", func(b *box) []string {
 		must(b.t, os.Symlink(clientsDir()+"/bin/claude", b.base+"/helper"))
@@ -23,7 +23,7 @@ var ways = map[string][]way{
 	"codex": {{"env and its launcher", func(b *box) []string {
 		return []string{"env", "A=b", clientsDir() + "/launchers/codex"}
 	}}, {"npx", func(b *box) []string {
-		// As npm install -g puts it: no command writes there.
+		// the form of npm install -g, in a place where no command writes
 		must(b.t, os.Mkdir(b.base+"/global", 0o755))
 		must(b.t, os.Mkdir(b.base+"/global/lib", 0o755))
 		must(b.t, os.Symlink(clientsDir()+"/node_modules", b.base+"/global/lib/node_modules"))
@@ -38,8 +38,7 @@ var ways = map[string][]way{
 	}}},
 }
 
-// An agent is known however it is started, and its flags stand where it takes
-// them.
+// An agent is recognised however it is started, and the added flags stand where it accepts them.
 func (c *client) testWays(t *testing.T) {
 	needSandbox(t)
 	for _, w := range ways[c.name] {
@@ -67,8 +66,8 @@ func (c *client) testWays(t *testing.T) {
 	}
 }
 
-// What an agent's command line cannot withhold is refused; where the document
-// lets that pass, its use is seen.
+// If an agent's command line cannot withhold a tool, the spec is refused; if the document accepts
+// that, sbx sees the tool's use.
 func (c *client) testLack(t *testing.T) {
 	spec := `{"access_mode": "workspace-write", "tools_allowed": ["Read", "Bash"]`
 	r := c.inside(t, "task", spec+`}`)

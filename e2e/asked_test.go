@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The record has the job layout among what was asked, though no document names it.
+// The record shows the job layout among the requests, though no document names it.
 func TestJobLayoutIsAsked(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -35,7 +35,7 @@ func TestJobLayoutIsAsked(t *testing.T) {
 	}
 }
 
-// A wrapper tells of what was asked and is not held, and of nothing else.
+// A wrapper reports the requests that it does not enforce, and nothing else.
 func TestWrapTellsOfWhatWasAsked(t *testing.T) {
 	b := newBox(t)
 	told := func(spec string) (fields []string) {
@@ -56,8 +56,8 @@ func TestWrapTellsOfWhatWasAsked(t *testing.T) {
 	}
 }
 
-// A line does not list the system's directories name by name for the few secrets in them,
-// and hides these all the same; what is weaker for it is told.
+// A line does not list the system's directories name by name because of the few secrets in them,
+// but still hides these; it reports what is weaker because of that.
 func TestWrapListsNoSystemFolder(t *testing.T) {
 	eachWrapper(t, func(t *testing.T, b *box, tool outerTool) {
 		a, _ := b.wrap(b.invoked(nil, "/bin/sh", "-c", "cat /etc/shadow 2>/dev/null; cat /etc/passwd >/dev/null && echo end"), tool.flags("--wrapper")...)

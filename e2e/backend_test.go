@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// backends are what --backend names besides native.
+// backends are the values of --backend other than native.
 var backends = []string{"bwrap", "nsjail", "docker", "podman", "runsc"}
 
-// eachBackend runs a test through each tool that this host has.
+// eachBackend runs a test with each tool that this host has.
 func eachBackend(t *testing.T, f func(t *testing.T, b *box, tool outerTool), but ...string) {
 	t.Helper()
 	needSandbox(t)
@@ -33,7 +33,7 @@ func eachBackend(t *testing.T, f func(t *testing.T, b *box, tool outerTool), but
 	}
 }
 
-// fullRecord is what these tests look at of a record.
+// fullRecord is the part of a record that these tests read.
 type fullRecord struct {
 	State       string
 	Enforcement []struct{ Field, Status, By, Reason string }
@@ -59,7 +59,7 @@ func (r *result) full() (f fullRecord) {
 	return f
 }
 
-// line is the record's line on a field.
+// line returns the record's line on a field.
 func (r *result) line(field string) (status, by, reason string) {
 	for _, e := range r.full().Enforcement {
 		if e.Field == field {
@@ -69,8 +69,8 @@ func (r *result) line(field string) (status, by, reason string) {
 	return "", "", ""
 }
 
-// What a spec refuses is refused through every tool, and the record says who
-// promised it and what could not be seen.
+// A spec is enforced by every tool, and the record says which mechanism enforces it and what could
+// not be seen.
 func TestBackendRefusals(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "busybox")
@@ -85,7 +85,7 @@ func TestBackendRefusals(t *testing.T) {
 				}
 				b.gitFolder()
 				r := b.run(p.spec, argv...)
-				p.hold(t, b, tool, without(told(t, r), "mount-read")) // an invocation's alone
+				p.hold(t, b, tool, without(told(t, r), "mount-read")) // only for an invocation
 				status, by, _ := r.line("access_mode")
 				if status != "enforced" || by != name {
 					t.Errorf("access_mode is %s by %s", status, by)
@@ -114,7 +114,7 @@ func without(all map[string]string, name string) map[string]string {
 	return all
 }
 
-// The command's streams, environment, directory and exit status are its own.
+// The command has its own streams, environment, directory and exit status.
 func TestBackendPassThrough(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b *box, tool outerTool) {
 		b.env = append(b.env, "KEPT=a b\nc", "MY_TOKEN=hunter2")
@@ -139,7 +139,7 @@ func (b *box) recordText() string {
 	return string(text)
 }
 
-// Limits hold, by the tool or by sbx, and what cannot be is refused.
+// Limits are enforced by the tool or by sbx; one that cannot be is refused.
 func TestBackendLimits(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b *box, tool outerTool) {
 		start := time.Now()
@@ -160,10 +160,10 @@ func TestBackendLimits(t *testing.T) {
 				t.Errorf("best effort: %d %s %s", r.code, status, reason)
 			}
 		}
-		if !isRoot() { // who has no control groups
+		if !isRoot() { // without control groups
 			return
 		}
-		const held = "dd if=/dev/zero bs=100000000 count=1 2>/dev/null | wc -c" // a buffer of so many bytes
+		const held = "dd if=/dev/zero bs=100000000 count=1 2>/dev/null | wc -c" // a buffer of that many bytes
 		if r = b.run(`{"access_mode":"read-only"}`, "/bin/sh", "-c", held); !strings.Contains(r.out, "100000000") {
 			t.Errorf("memory: the control: %d %q %s", r.code, r.out, r.err)
 		}
@@ -173,7 +173,7 @@ func TestBackendLimits(t *testing.T) {
 	})
 }
 
-// The job layout is the same everywhere.
+// The job layout is the same with every tool.
 func TestBackendJob(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b *box, _ outerTool) {
 		b.write(b.base+"/in/a", "b\na\n")
@@ -225,8 +225,8 @@ func TestBackendEnds(t *testing.T) {
 	})
 }
 
-// A signal that sbx gets is the command's: it ends who has no handler for it, and is
-// heeded by who has one.
+// A signal to sbx reaches the command: it ends a command without a handler, and a command with one
+// handles it.
 func TestBackendSignals(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b *box, _ outerTool) {
 		for _, c := range []struct {
@@ -257,7 +257,7 @@ func TestBackendSignals(t *testing.T) {
 	})
 }
 
-// containers tells whether the engine has a container of sbx's.
+// containers reports whether the engine has a container of sbx's.
 func (o outerTool) containers(t *testing.T) bool {
 	t.Helper()
 	program := o.name
@@ -277,7 +277,7 @@ func size(path string) int64 {
 	return info.Size()
 }
 
-// A tool that is not to be had is an error, or gives way where the spec lets it.
+// A tool that is not available is an error, or sbx does its work if the spec accepts that.
 func TestBackendMissing(t *testing.T) {
 	needSandbox(t)
 	for _, c := range []struct{ name, script, why string }{
@@ -327,7 +327,7 @@ func (b *box) fakeTool(name, script string) {
 	b.env = append([]string{"PATH=" + b.base + "/bin:/usr/bin:/bin"}, b.env[1:]...)
 }
 
-// Where a tool gave way to sbx itself, it is launched once and by its own steps.
+// If sbx replaces a tool, it launches once, by its own steps.
 func TestBackendGivesWayWhole(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -349,8 +349,8 @@ func TestBackendGivesWayWhole(t *testing.T) {
 	}
 }
 
-// An engine that takes limits and drops them, as Docker's without root and without
-// control groups, is not said to hold them.
+// An engine that accepts limits and drops them, as Docker's does without root and without control
+// groups, is not reported to enforce them.
 func TestBackendDroppedLimits(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -377,7 +377,7 @@ func TestBackendDroppedLimits(t *testing.T) {
 	}
 }
 
-// A command line that cannot be is refused before anything is run.
+// An impossible command line is refused before anything runs.
 func TestBackendUsage(t *testing.T) {
 	b := newBox(t)
 	for _, flags := range [][]string{

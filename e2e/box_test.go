@@ -18,24 +18,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// box is a place on the host for one sandbox: a workspace, a home, a state
-// directory, and a directory that is outside.
+// box is a place on the host for one sandbox: a workspace, a home, a state directory, and a
+// directory outside.
 type box struct {
 	t    *testing.T
 	base string
 	ws   string // the working directory
 	home string
 	out  string // outside of the workspace
-	rec  string // where the record goes
+	rec  string // the path of the record
 	env  []string
 	args []string // more flags of exec
-	host []string // words before sbx that make the host another
+	host []string // words before sbx that simulate another host
 }
 
-// counter is what boxes have programs counted by; "" for sbx's own choice.
+// counter is the counter that boxes use; "" for sbx's own choice.
 var counter string
 
-// eachPlace runs a test beneath /tmp, which is private inside, and elsewhere.
+// eachPlace runs a test under /tmp, which is private inside, and elsewhere.
 func eachPlace(t *testing.T, f func(t *testing.T, b *box)) {
 	t.Helper()
 	t.Run("tmp", func(t *testing.T) { f(t, newBox(t)) })
@@ -44,14 +44,14 @@ func eachPlace(t *testing.T, f func(t *testing.T, b *box)) {
 	}
 }
 
-// newBox is a box beneath the directory for temporary files.
+// newBox returns a box under the directory for temporary files.
 func newBox(t *testing.T) *box {
 	t.Helper()
 	return boxIn(t, "")
 }
 
-// newBoxElsewhere is one where no private directory covers it, if the caller may
-// write any such place.
+// newBoxElsewhere returns a box that no private directory covers, if the caller may write any such
+// place.
 func newBoxElsewhere(t *testing.T) *box {
 	t.Helper()
 	return boxIn(t, elsewhere)
@@ -87,8 +87,8 @@ func boxIn(t *testing.T, root string) *box {
 	return b
 }
 
-// searchable leaves out the directories of a PATH that the caller may not enter, in
-// which a program is neither found nor not found.
+// searchable removes from a PATH the directories that the caller may not enter: whether a program
+// is in them cannot be determined.
 func searchable(path string) string {
 	var dirs []string
 	for _, d := range filepath.SplitList(path) {
@@ -99,13 +99,13 @@ func searchable(path string) string {
 	return strings.Join(dirs, ":")
 }
 
-// private tells whether the box lies where the inside sees a directory of its own.
+// private reports whether the box lies where the inside sees a private directory.
 func (b *box) private() bool { return isPrivate(b.base) }
 
-// result is what came of a command.
+// result is the result of a command.
 type result struct {
 	t        *testing.T
-	code     int // exit status; 128+n and negative where the process itself was ended by signal n
+	code     int // exit status; 128+n, and negative if the process itself was ended by signal n
 	out, err string
 	rec      record
 	recPath  string
@@ -142,7 +142,7 @@ func (b *box) plain(argv ...string) result {
 	return b.finish(cmd)
 }
 
-// command is `sbx exec` with the box's flags, not started.
+// command returns `sbx exec` with the box's flags, not started.
 func (b *box) command(ctx context.Context, spec string, argv ...string) *exec.Cmd {
 	b.t.Helper()
 	os.Remove(b.rec)
@@ -154,7 +154,7 @@ func (b *box) command(ctx context.Context, spec string, argv ...string) *exec.Cm
 
 func (b *box) execArgs(spec string, argv ...string) []string {
 	args := []string{"exec", "--effective", b.rec}
-	if spec != "" { // else what b.args says
+	if spec != "" { // else b.args has it
 		args = append(args, "--spec-json", spec)
 	}
 	args = append(args, b.args...)
@@ -182,7 +182,7 @@ func statusOf(p *os.ProcessState) int {
 	return p.ExitCode()
 }
 
-// String is all that is known, for a failure's message.
+// String returns all that is known, for a failure's message.
 func (r result) String() string {
 	s := fmt.Sprintf("status %d\nstdout: %s\nstderr: %s", r.code, cut(r.out), cut(r.err))
 	if r.rec != nil {
@@ -199,7 +199,7 @@ func cut(s string) string {
 	return s
 }
 
-// ended demands status 0 and the last line that only the finished inside
+// ended fails unless the status is 0 and the last line is the one that only a finished inside
 // prints.
 func (r result) ended() result {
 	r.t.Helper()
@@ -209,7 +209,7 @@ func (r result) ended() result {
 	return r
 }
 
-// refused demands 125, nothing run, and a word of the reason.
+// refused fails unless the status is 125, nothing ran, and the reason has a word.
 func (r result) refused(word string) result {
 	r.t.Helper()
 	if r.code != 125 || !strings.Contains(r.err, word) || !strings.HasPrefix(r.err, "sbx: ") {
@@ -221,7 +221,7 @@ func (r result) refused(word string) result {
 	return r
 }
 
-// lines are the tab-separated pairs that the probe prints.
+// lines returns the tab-separated pairs that the probe prints.
 func (r result) lines() map[string]string {
 	m := map[string]string{}
 	for _, l := range strings.Split(r.out, "\n") {
@@ -237,13 +237,13 @@ func lastLine(s string) string {
 	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 
-// sh runs a script that prints end when it is through.
+// sh runs a script that prints end at its end.
 func (b *box) sh(spec, script string) result {
 	b.t.Helper()
 	return b.run(spec, "/bin/sh", "-c", script+"\necho end")
 }
 
-// tries runs attempts of the probe under the spec; the answer is by attempt.
+// tries runs attempts of the probe under the spec, and returns the answer to each.
 func (b *box) tries(spec string, attempts ...string) map[string]string {
 	b.t.Helper()
 	return b.run(spec, append([]string{b.probe(), "try"}, attempts...)...).ended().lines()
@@ -280,7 +280,7 @@ func (b *box) copyProbe(to string) string {
 	return to
 }
 
-// write makes a file of the host, its directories too.
+// write makes a file of the host, with its directories.
 func (b *box) write(path, text string) string {
 	b.t.Helper()
 	if !filepath.IsAbs(path) {
@@ -291,7 +291,7 @@ func (b *box) write(path, text string) string {
 	return path
 }
 
-// holds demands that a file of the host has this content.
+// holds fails unless a file of the host has this content.
 func (b *box) holds(path, want string) {
 	b.t.Helper()
 	if !filepath.IsAbs(path) {
@@ -305,7 +305,7 @@ func (b *box) holds(path, want string) {
 	}
 }
 
-// absent demands that the host has no such file.
+// absent fails if the host has such a file.
 func (b *box) absent(path string) {
 	b.t.Helper()
 	if !filepath.IsAbs(path) {
@@ -316,7 +316,7 @@ func (b *box) absent(path string) {
 	}
 }
 
-// started is a sandbox that runs beside the test.
+// started is a sandbox that runs during the test.
 type started struct {
 	t      *testing.T
 	cmd    *exec.Cmd
@@ -327,8 +327,7 @@ type started struct {
 	waited bool
 }
 
-// start runs argv and leaves it running; its end comes with the test's at the
-// latest.
+// start starts argv and leaves it running, at most until the test ends.
 func (b *box) start(spec string, argv ...string) *started {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
@@ -370,7 +369,7 @@ func (s *started) say(line string) {
 	must(s.t, err)
 }
 
-// wait closes stdin and gives the exit status.
+// wait closes stdin and returns the exit status.
 func (s *started) wait() int {
 	s.t.Helper()
 	s.stdin.Close()
@@ -381,13 +380,13 @@ func (s *started) wait() int {
 	return statusOf(s.cmd.ProcessState)
 }
 
-// eventually asks until the answer is yes, for ten seconds.
+// eventually calls ask until it returns true, for ten seconds.
 func eventually(t *testing.T, what string, ask func() bool) {
 	t.Helper()
 	within(t, 10*time.Second, what, ask)
 }
 
-// within asks until the answer is yes, so long.
+// within calls ask until it returns true, for so long.
 func within(t *testing.T, long time.Duration, what string, ask func() bool) {
 	t.Helper()
 	for end := time.Now().Add(long); ; time.Sleep(10 * time.Millisecond) {
@@ -407,7 +406,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// quoted is a word as JSON.
+// quoted returns a word as JSON.
 func quoted(s string) string {
 	b, _ := json.Marshal(s)
 	return string(b)

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// Each real agent calls the tools of a broker, by the one MCP server that sbx adds to its
-// command line, and no other's. What the broker's audit has is what the model asked for;
-// a tool that could not be allowed is not listed, and its call goes nowhere.
+// Each real agent calls the tools of a broker, through the one MCP server that sbx adds to its
+// command line, and uses no other server. The broker's audit has what the model requested. A tool
+// that cannot be allowed is not listed, and a call of it fails.
 func TestBrokerAgents(t *testing.T) {
 	needSandbox(t)
 	const document = `{"version": 1, "tools": {

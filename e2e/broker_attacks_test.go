@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A link that the command laid leads nowhere, also where it is laid while the call is
+// A link that the command makes is not followed, even if it is made while the call is being
 // decided.
 func TestBrokerFollowsNoLinks(t *testing.T) {
 	needSandbox(t)
@@ -39,7 +39,7 @@ func TestBrokerFollowsNoLinks(t *testing.T) {
 	if out := b.call("cat", `{"path": "dir/file"}`).stdout(t); out != "plain\n" {
 		t.Errorf("the control reads %q", out)
 	}
-	// Swapped all the time: what comes back is the file's own, or an error.
+	// The file is swapped all the time: the result is the file's own content, or an error.
 	stop, gone := make(chan struct{}), make(chan struct{})
 	var swapped atomic.Int64
 	go func() {
@@ -78,8 +78,8 @@ tools:
 rules: [{tool: "*", verdict: allow}]
 `
 
-// An artifact is a regular file beneath /output that this step made, by the descriptor
-// that is hashed.
+// An artifact is a regular file under /output that this step made, checked by the descriptor that
+// is hashed.
 func TestBrokerLooksAtArtifacts(t *testing.T) {
 	needSandbox(t)
 	b := readyBroker(t, brokerOutput, ofBroker{output: true})
@@ -112,14 +112,14 @@ func TestBrokerLooksAtArtifacts(t *testing.T) {
 			t.Errorf("%s: %d: %s", c.name, r.code, r.text)
 		}
 	}
-	// Written again is made again.
+	// A file that is written again counts as made.
 	expect("echo new >/output/old", `{"path": "/output/old"}`).stdout(t)
 	if done := b.audit("done"); !strings.Contains(fmt.Sprint(done[0]["artifacts"]), "5891b5b5") {
 		t.Errorf("the audit says %v", done[0])
 	}
 }
 
-// An artifact that is swapped while it is looked at is the file that was hashed, or none.
+// If an artifact is swapped while it is checked, the result is the file that was hashed, or none.
 func TestBrokerArtifactsAreNotSwapped(t *testing.T) {
 	needSandbox(t)
 	b := readyBroker(t, brokerOutput, ofBroker{output: true})
@@ -150,7 +150,7 @@ func TestBrokerArtifactsAreNotSwapped(t *testing.T) {
 	<-gone
 }
 
-// A question waits for a person: yes runs it, no and nobody do not.
+// A question waits for a person: yes runs the call; no, and no answer, do not.
 func TestBrokerAsks(t *testing.T) {
 	needSandbox(t)
 	document := strings.Replace(brokerTools, "{id: all, tool: \"*\", verdict: allow}", "{id: all, tool: \"*\", verdict: ask, reason: a person sees it}", 1)
@@ -193,7 +193,7 @@ func TestBrokerAsks(t *testing.T) {
 	}
 }
 
-// Whatever is killed, nothing that was started stays, and the audit has what was asked.
+// Whichever process is killed, nothing that was started remains, and the audit has what was asked.
 func TestBrokerLeavesNothing(t *testing.T) {
 	needSandbox(t)
 	marked := func(mark string) (pids []int) {

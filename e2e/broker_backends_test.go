@@ -12,7 +12,7 @@ import (
 
 const brokerPlanOfExec = `{"version": 1, "mode": "ordered", "steps": [{"id": "only", "tool_name": "greet", "tool_args": {}}]}`
 
-// digestOf is the digest of a document in its canonical form.
+// digestOf returns the digest of a document in its canonical form.
 func digestOf(t *testing.T, document string) string {
 	t.Helper()
 	var v any
@@ -23,8 +23,8 @@ func digestOf(t *testing.T, document string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// holdsBroker demands of a record that it has one call of greet that ran, and one of part
-// that was denied, and by which documents.
+// holdsBroker fails unless a record has one call of greet that ran, and one of part that was
+// denied, with the documents' digests.
 func (r record) holdsBroker(t *testing.T) {
 	t.Helper()
 	broker, _ := r["broker"].(map[string]any)
@@ -43,14 +43,14 @@ func (r record) holdsBroker(t *testing.T) {
 	}
 }
 
-// connecting is a script that calls a tool by the program that is bound in.
+// connecting is a script that calls a tool through the program that is bound in.
 func connecting(program, tool string) string {
 	return `echo '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "` + tool + `", "arguments": {}}}' | ` + program + ` connect; `
 }
 
-// A container has no network of sbx's: it comes to its broker by a socket that is bound
-// in, and by the program that is bound in beside it. A tool in whose sandbox there is no
-// way to a broker is none for a spec that names one.
+// A container has no network of sbx's: it reaches its broker by a socket that is bound in, and by
+// the program that is bound in with it. A tool whose sandbox has no way to a broker cannot run a
+// spec that names one.
 func TestBrokerOfEachBackend(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b *box, tool outerTool) {
 		b.args = append(b.args, "--broker", b.write("broker.json", brokerOfExec), "--plan", b.write("plan.json", brokerPlanOfExec))
@@ -90,7 +90,7 @@ func TestBrokerOfEachBackend(t *testing.T) {
 	})
 }
 
-// A dispatch has the broker of its spec, and its row the record of it.
+// A dispatch has the broker of its spec, and its row has the broker's part of the record.
 func TestBrokerOfADispatch(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "curl")
@@ -114,7 +114,7 @@ func TestBrokerOfADispatch(t *testing.T) {
 		t.Errorf("it is %v", row)
 	}
 	row.effective().holdsBroker(t)
-	// What does not hold is refused, and nothing starts.
+	// An invalid combination is refused, and nothing starts.
 	b.write("plan.json", strings.Replace(brokerPlanOfExec, `"greet"`, `"other"`, 1))
 	r = b.dispatch("spawn", "--sandbox-spec", "@"+file, "--", "touch", "ran")
 	if id = strings.TrimSpace(r.out); id != "" {
@@ -128,8 +128,8 @@ func TestBrokerOfADispatch(t *testing.T) {
 	b.absent(b.ws + "/ran")
 }
 
-// Inside another sandbox a broker holds what the outer one lets it: a tool whose sandbox
-// cannot be held there is not started, and one that accepts less is.
+// Inside another sandbox a broker enforces as much as the outer one allows: a tool whose sandbox
+// cannot be enforced there does not start, and one that accepts less does.
 func TestBrokerInsideAnotherSandbox(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "curl")

@@ -30,8 +30,8 @@ tools:
 rules: [{tool: "*", verdict: allow}]
 `
 
-// An argument is one element of the command line whatever is in it: no shell reads it, and
-// no template is found in it.
+// An argument is one element of the command line, whatever it contains: no shell reads it, and no
+// template in it is expanded.
 func TestBrokerArgumentsAreElements(t *testing.T) {
 	needSandbox(t)
 	b := readyBroker(t, brokerArgv, ofBroker{})
@@ -41,7 +41,7 @@ func TestBrokerArgumentsAreElements(t *testing.T) {
 	} {
 		args, err := json.Marshal(map[string]any{"a": a, "list": []string{a, a}})
 		must(t, err)
-		// What has no b is left out: two of the elements.
+		// Two elements are left out, because there is no b.
 		if got, want := b.call("show", string(args)).stdout(t), "<"+a+"><-x"+a+"><{"+a+"}><"+a+"><"+a+">"; got != want {
 			t.Errorf("%q: the command line is %q, want %q", cut(a), cut(got), cut(want))
 		}
@@ -98,7 +98,7 @@ rules:
   - {id: none, tool: mark, when: {n: {prefix: "no"}}, verdict: deny}
 `
 
-// marks are the files that the runs of mark left, by what they were called with.
+// marks returns the files that the runs of mark left, by their arguments.
 func (x *brokered) marks() map[string]int {
 	x.t.Helper()
 	all := map[string]int{}
@@ -111,8 +111,8 @@ func (x *brokered) marks() map[string]int {
 	return all
 }
 
-// The audit has what was asked, at both doors and many at once: a line before each call and
-// one behind each that ran, which are those whose tool was started.
+// The audit has every request, at both doors and many at once: a line before each call, and one
+// after each call that ran, which are those whose tool was started.
 func TestBrokerAuditIsWhatWasAsked(t *testing.T) {
 	needSandbox(t)
 	b := readyBroker(t, brokerMarks, ofBroker{environ: brokerEnv(), output: true})
@@ -167,7 +167,7 @@ func TestBrokerAuditIsWhatWasAsked(t *testing.T) {
 			t.Errorf("nothing is behind %s: %v", id, line)
 		}
 	}
-	// What was started, by what it did and by the records of its sandboxes.
+	// What was started follows from its effects, and from the records of its sandboxes.
 	if fmt.Sprint(b.marks()) != fmt.Sprint(allowed) {
 		t.Errorf("the tools left %v, want %v", b.marks(), allowed)
 	}
@@ -180,8 +180,8 @@ func TestBrokerAuditIsWhatWasAsked(t *testing.T) {
 	}
 }
 
-// A step of an ordered plan runs once: not by a second call, whether that comes later, at
-// the same time, or by the other door.
+// A step of an ordered plan runs once, and not by a second call, whether that comes later, at the
+// same time, or by the other door.
 func TestBrokerRunsAStepOnce(t *testing.T) {
 	needSandbox(t)
 	plan := `{"version": 1, "mode": "ordered", "steps": [{"id": "a", "tool_name": "mark", "tool_args": {"n": "1"}}, {"id": "b", "tool_name": "mark", "tool_args": {"n": "2"}}]}`
@@ -215,14 +215,14 @@ func TestBrokerRunsAStepOnce(t *testing.T) {
 			t.Errorf("step %s: %d ran, %d were denied, and there are %v", n, ran, denied, b.marks())
 		}
 	}
-	// The same again, as it was sent before: nothing more of the plan is there.
+	// The same call again: the plan has no such step left.
 	b.call("mark", `{"n": "1"}`).denied(t, 403, "is done already")
 	b.call("mark", `{"n": "2"}`).denied(t, 403, "is done already")
 	if fmt.Sprint(b.marks()) != "map[1:1 2:1]" {
 		t.Errorf("there are %v", b.marks())
 	}
-	// The control: without a plan the same call runs as often as it comes, each time decided
-	// and written down.
+	// The control: without a plan the same call runs as often as it comes, and is decided and
+	// recorded each time.
 	b = readyBroker(t, brokerMarks, ofBroker{environ: brokerEnv(), output: true})
 	for range 3 {
 		b.call("mark", `{"n": "1"}`).stdout(t)

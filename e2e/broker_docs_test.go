@@ -27,7 +27,7 @@ func TestBrokerExampleOfTheDocs(t *testing.T) {
 		t.Errorf("it counts %q", out)
 	}
 	b.call("count", `{"path": "notes/a"}`).denied(t, 403, "notes are private")
-	// And check says the same beforehand.
+	// check predicts the same.
 	file := b.write(b.out+"/broker.yaml", string(document[1]))
 	r := b.plain(filepath.Join(filepath.Dir(sbxPath), "sbx-broker"), "check", "--broker", file, "--spec-json", `{"access_mode": "workspace-write"}`)
 	if r.code != 1 || !regexp.MustCompile(`(?m)^count: count: depends`).MatchString(r.out) || !regexp.MustCompile(`(?m)^sign: sign: deny by capabilities.*broker.grant`).MatchString(r.out) {

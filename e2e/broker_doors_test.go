@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Each bad request beside the control: with the token, the host and a good body it runs.
+// Each bad request is refused; the control, with the token, the host and a good body, runs.
 func TestBrokerRefusesBadInput(t *testing.T) {
 	needSandbox(t)
 	b := readyBroker(t, brokerTools, ofBroker{environ: brokerEnv()})
@@ -68,7 +68,7 @@ func TestBrokerRefusesBadInput(t *testing.T) {
 			t.Errorf("%s: want %d with %q, got %d: %s", c.name, c.code, c.word, r.code, cut(r.text))
 		}
 	}
-	// What names no tool is no call; what does is written down, the unknown one too.
+	// A request that names no tool is no call; a call of an unknown tool is recorded.
 	unknown := 0
 	for _, line := range b.audit("asked") {
 		if line["tool"] == "none" && line["verdict"] == "deny" {
@@ -80,14 +80,14 @@ func TestBrokerRefusesBadInput(t *testing.T) {
 	}
 }
 
-// A token ends with its time.
+// A token expires.
 func TestBrokerTokenEnds(t *testing.T) {
 	b := readyBroker(t, strings.Replace(brokerTools, "version: 1", "version: 1\ntoken_ttl: 300ms", 1), ofBroker{environ: brokerEnv()})
 	within(t, limit, "the token to end", func() bool { return b.ask("GET", "/tools", "").code == 401 })
 }
 
-// A thousand connections of who says nothing, sends slowly or reads nothing take no more
-// places than there are, and none for ever: another is answered.
+// A thousand connections of clients that send nothing, send slowly or read nothing take no more
+// places than there are, and none for ever: another client is answered.
 func TestBrokerBoundsConnections(t *testing.T) {
 	needSandbox(t)
 	auth := "Host: localhost\r\nAuthorization: Bearer " + brokerToken + "\r\n"
@@ -133,7 +133,7 @@ func TestBrokerBoundsConnections(t *testing.T) {
 	}
 }
 
-// Calls are bounded in number, those that run at once and all of them.
+// Calls are bounded in number: those that run at once, and all of them.
 func TestBrokerBoundsCalls(t *testing.T) {
 	needSandbox(t)
 	b := readyBroker(t, strings.Replace(brokerTools, "version: 1", "version: 1\nmax_calls: 3", 1), ofBroker{environ: brokerEnv()})
@@ -151,7 +151,7 @@ func TestBrokerBoundsCalls(t *testing.T) {
 	}
 }
 
-// A result beyond its bound is cut, and said to be.
+// A result beyond its bound is cut, and marked as cut.
 func TestBrokerCutsResults(t *testing.T) {
 	needSandbox(t)
 	b := readyBroker(t, brokerTools, ofBroker{environ: brokerEnv()})
@@ -165,7 +165,7 @@ func TestBrokerCutsResults(t *testing.T) {
 	}
 }
 
-// The broker of one execution knows no other's token.
+// The broker of one execution rejects another's token.
 func TestBrokerKnowsNoOthersToken(t *testing.T) {
 	b := readyBroker(t, brokerTools, ofBroker{environ: brokerEnv()})
 	req, err := http.NewRequest("GET", b.url+"/tools?token="+brokerToken, nil)

@@ -18,8 +18,7 @@ const brokerOfExec = `{"version": 1, "tools": {
 	"greet": {"run": ["echo", "hello from outside"]}, "part": {"run": ["echo", "goodbye"]}},
 	"rules": [{"id": "one", "tool": "greet", "verdict": "allow"}]}`
 
-// asking is a script that calls a tool and prints the status of the answer; with is the
-// token.
+// asking is a script that calls a tool and prints the status of the answer; with is the token.
 func asking(tool, with string) string {
 	return `u=$SBX_BROKER_URL; case $u in unix:*) set -- --unix-socket "${u#unix:}"; u=http://localhost;; esac
 		curl -s -m 20 "$@" -w '\n%{http_code}\n' -H "Authorization: Bearer ` + with + `" -d '{"tool_name": "` + tool + `", "tool_args": {}}' "$u/call"; `
@@ -27,8 +26,8 @@ func asking(tool, with string) string {
 
 const ownToken = "$SBX_BROKER_TOKEN"
 
-// A command finds its broker wherever sbx makes a way to it, by the token alone, and the
-// record has what became of its calls.
+// A command finds its broker wherever sbx provides a way to it, with only the token, and the record
+// has the results of its calls.
 func TestBrokerOfACommand(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "curl")
@@ -55,7 +54,7 @@ func TestBrokerOfACommand(t *testing.T) {
 			if strings.Count(text, "hello from outside") != 1 || strings.Contains(text, "goodbye") || !strings.Contains(text, "\n200\n") || !strings.Contains(text, "\n403\n") || !strings.Contains(text, "\n401\n") {
 				t.Errorf("the answers are %s", text)
 			}
-			n := len(lines) // the file, the variable, the mode, "end" and what is behind it
+			n := len(lines) // the file, the variable, the mode, "end" and the rest
 			if token := lines[n-4]; lines[n-3] != "400" || token != lines[n-5] || len(token) != 43 {
 				t.Errorf("the token's file: %q", lines[max(n-6, 0):])
 			} else if text, _ := os.ReadFile(b.rec); strings.Contains(string(text), token) {
@@ -73,7 +72,7 @@ func TestBrokerOfACommand(t *testing.T) {
 	}
 }
 
-// Neither the host nor another sandbox comes to the broker of one, with its true token.
+// Neither the host nor another sandbox can use a sandbox's broker, even with its true token.
 func TestBrokerIsOneSandboxs(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "curl")
@@ -97,10 +96,10 @@ func TestBrokerIsOneSandboxs(t *testing.T) {
 		t.Errorf("another sandbox's broker answers %q", r.out)
 	}
 	s.say("go")
-	s.expect("200") // the control: inside it is there all the while
+	s.expect("200") // the control: inside it can be reached all the time
 	s.wait()
 
-	// Nor does the host by the socket of a command that has the host's network.
+	// The host cannot use it through the socket of a command on the host's network either.
 	b = newBoxElsewhere(t)
 	b.args = append(b.args, "--broker", b.write("broker.json", brokerOfExec))
 	s = b.start(`{"access_mode": "workspace-write", "network": {"mode": "host"}}`, "sh", "-c", `echo $SBX_BROKER_TOKEN >token; echo ready; read line; `+asking("greet", ownToken)+` echo end`)
@@ -115,7 +114,7 @@ func TestBrokerIsOneSandboxs(t *testing.T) {
 			t.Errorf("the host is answered at %s: %s", path, out)
 		}
 	}
-	if !strings.Contains(string(sockets), "/broker.sock\n") { // the control: that for answers is found
+	if !strings.Contains(string(sockets), "/broker.sock\n") { // the control: the socket for answers is found
 		t.Errorf("the sockets are %q", sockets)
 	}
 	s.say("go")
@@ -123,7 +122,7 @@ func TestBrokerIsOneSandboxs(t *testing.T) {
 	s.wait()
 }
 
-// A secret of the broker's is in no variable of the command, unless the spec names it.
+// A broker's secret is in no variable of the command, unless the spec names it.
 func TestBrokerSecretsAreNotTheCommands(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -143,7 +142,7 @@ func TestBrokerSecretsAreNotTheCommands(t *testing.T) {
 	}
 }
 
-// What a call says becomes no line of its own on the caller's terminal.
+// The text of a call cannot begin a line of its own on the caller's terminal.
 func TestBrokerSaysNoLineOfACall(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "curl")
@@ -161,8 +160,8 @@ func TestBrokerSaysNoLineOfACall(t *testing.T) {
 	}
 }
 
-// A document that does not hold stops the start, and so does a link that an earlier
-// command left in its place; what started has its documents read-only.
+// An invalid document stops the start, and so does a link that an earlier command left in its
+// place. Once started, the documents are read-only.
 func TestBrokerDocumentsOfACommand(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -192,8 +191,8 @@ func TestBrokerDocumentsOfACommand(t *testing.T) {
 	}
 	b.holds(b.ws+"/ran", "")
 
-	// The spec of a tool is a document, too; a link in its place, and a secret that the
-	// command could read, are refused.
+	// The spec of a tool is a document, too. A link in its place, and a secret that the command
+	// could read, are refused.
 	tool := `{"version": 1, "tools": {"greet": {"run": ["echo", "hi"], "spec": "%s"}}, "rules": [{"tool": "greet", "verdict": "allow"}]}`
 	b.write("ws/tool.json", `{"access_mode": "read-only"}`)
 	b.write("ws/dir/tool.json", `{"access_mode": "read-only"}`)
@@ -216,15 +215,15 @@ func TestBrokerDocumentsOfACommand(t *testing.T) {
 	b.args = []string{"--broker", b.write("ws/broker.json", fmt.Sprintf(secret, key))}
 	b.sh(specWW, "touch ran2").refused("the sandbox can read " + key)
 	b.absent(b.ws + "/ran2")
-	b.args = append(b.args, "--hide", key) // the hint, followed
+	b.args = append(b.args, "--hide", key) // as the hint says
 	if r := b.sh(specWW, "cat "+key+"; touch ran2; ").ended(); strings.Contains(r.out, "a key of mine") {
 		t.Errorf("a secret that is hidden: %v", r)
 	}
 	b.holds(b.ws+"/ran2", "")
 }
 
-// A broker that is killed takes no call any more, which the record says; the run ends by
-// that where the document requires it.
+// After a broker is killed it takes no calls, and the record says so; if the document requires the
+// broker, the run ends.
 func TestBrokerOfACommandIsKilled(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "curl")

@@ -24,29 +24,29 @@ import (
 // brokerToken is the token of the tests' executions.
 const brokerToken = "0123456789abcdef0123456789abcdef0123456789a"
 
-// ofBroker is what a broker is started with, beside its document.
+// ofBroker has the facts with which a broker is started, in addition to its document.
 type ofBroker struct {
 	plan    string
 	output  bool
-	view    []map[string]any // beside the workspace, which may be written, and the rest, which may be read
+	view    []map[string]any // in addition to the workspace, which is writable, and the rest, which is readable
 	caps    []string         // broker.grant
 	reach   []string
 	environ []string
 }
 
-// brokered is a broker whose sbx is the test.
+// brokered is a broker for which the test acts as sbx.
 type brokered struct {
 	*box
 	cmd     *exec.Cmd
 	control net.Conn
-	lines   chan []byte      // that it told, closed at its end
-	said    []map[string]any // what it told besides
+	lines   chan []byte      // messages that it sent; closed at its end
+	said    []map[string]any // the other messages that it sent
 	url     string
 	dir     string // the run's directory
 	output  string
 }
 
-// startBroker starts one over a document; its first answer is what comes back.
+// startBroker starts a broker with a document, and also returns its first answer.
 func startBroker(t *testing.T, document string, of ofBroker) (*brokered, map[string]any) {
 	t.Helper()
 	b := newBoxElsewhere(t)
@@ -79,7 +79,7 @@ func (b *box) broker(document string, of ofBroker) (*brokered, map[string]any) {
 			t.Logf("sbx-broker says: %s", errs.String())
 		}
 	})
-	x.lines = make(chan []byte, 10000) // a broker that nobody hears waits
+	x.lines = make(chan []byte, 10000) // a broker whose messages nobody reads waits
 	go func() {
 		defer close(x.lines)
 		for r := bufio.NewReader(x.control); ; {
@@ -111,7 +111,7 @@ func (b *box) broker(document string, of ofBroker) (*brokered, map[string]any) {
 	return x, answer
 }
 
-// ready is a broker that must start.
+// readyBroker starts a broker that must become ready.
 func readyBroker(t *testing.T, document string, of ofBroker) *brokered {
 	t.Helper()
 	b, answer := startBroker(t, document, of)
@@ -121,7 +121,7 @@ func readyBroker(t *testing.T, document string, of ofBroker) *brokered {
 	return b
 }
 
-// listen hands it a socket of the loopback, as the sandbox's.
+// listen gives it a loopback socket in place of the sandbox's.
 func (x *brokered) listen() {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(x.t, err)
@@ -132,7 +132,7 @@ func (x *brokered) listen() {
 	x.hand(file, "tcp")
 }
 
-// hand hands it a listening socket.
+// hand gives it a listening socket.
 func (x *brokered) hand(file *os.File, kind string) {
 	line := []byte(`{"sockets": {"kinds": ["` + kind + `"]}}` + "\n")
 	raw, err := x.control.(*net.UnixConn).SyscallConn()
@@ -152,7 +152,7 @@ func (x *brokered) send(m map[string]any) {
 	must(x.t, err)
 }
 
-// receive is the next message; nil at the end of the socket.
+// receive returns the next message; nil at the end of the socket.
 func (x *brokered) receive() map[string]any {
 	x.t.Helper()
 	select {
@@ -169,7 +169,7 @@ func (x *brokered) receive() map[string]any {
 	}
 }
 
-// until is the next message of a kind; the others are kept.
+// until returns the next message of a kind, and keeps the others.
 func (x *brokered) until(kind string) map[string]any {
 	x.t.Helper()
 	for {
@@ -193,14 +193,14 @@ func (x *brokered) end() map[string]any {
 	return sum
 }
 
-// reply is what a door answers.
+// brokerReply is a door's answer.
 type brokerReply struct {
 	code int
 	text string
 	body map[string]any
 }
 
-// ask sends a request; the headers have the token unless they say otherwise.
+// ask sends a request. The headers have the token unless they are given.
 func (x *brokered) ask(method, path, body string, headers ...string) brokerReply {
 	x.t.Helper()
 	req, err := http.NewRequest(method, x.url+path, strings.NewReader(body))
@@ -240,7 +240,7 @@ func (x *brokered) call(tool, args string, more ...string) brokerReply {
 	return x.ask("POST", "/call", body+"}")
 }
 
-// stdout is what an allowed call's tool wrote; the test ends where it was not.
+// stdout returns the output of an allowed call's tool; the test fails if the call was denied.
 func (r brokerReply) stdout(t *testing.T) string {
 	t.Helper()
 	result, _ := r.body["result"].(map[string]any)
@@ -250,7 +250,7 @@ func (r brokerReply) stdout(t *testing.T) string {
 	return result["stdout"].(string)
 }
 
-// denied demands a refusal with a status, and words in it.
+// denied fails unless the call was denied with this status, and with these words.
 func (r brokerReply) denied(t *testing.T, code int, words ...string) {
 	t.Helper()
 	for _, w := range words {
@@ -260,7 +260,7 @@ func (r brokerReply) denied(t *testing.T, code int, words ...string) {
 	}
 }
 
-// audit are the lines of the broker's audit, by their event.
+// audit returns the lines of the broker's audit, by their event.
 func (x *brokered) audit(event string) (lines []map[string]any) {
 	x.t.Helper()
 	text, err := os.ReadFile(x.dir + "/broker.jsonl")
@@ -278,23 +278,23 @@ func (x *brokered) audit(event string) (lines []map[string]any) {
 	return lines
 }
 
-// limitFileSize has a process write no file beyond a size.
+// limitFileSize limits the size of the files that a process writes.
 func limitFileSize(pid int, size uint64) error {
 	lim := unix.Rlimit{Cur: size, Max: size}
 	return unix.Prlimit(pid, unix.RLIMIT_FSIZE, &lim, nil)
 }
 
-// descriptors is how many a process has open.
+// descriptors returns how many descriptors a process has open.
 func descriptors(t *testing.T, pid int) int {
 	t.Helper()
 	list, err := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/fd")
 	if err != nil {
-		return 0 // of a process that nobody else may look at
+		return 0 // of a process that others may not look at
 	}
 	return len(list)
 }
 
-// memory is how much of it a process has, in KiB; 0 of one that nobody else may look at.
+// memory returns a process's memory in KiB; 0 for a process that others may not look at.
 func memory(t *testing.T, pid int) (kib int) {
 	t.Helper()
 	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")

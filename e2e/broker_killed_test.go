@@ -15,12 +15,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// killing is a run of programs that lie in its own box, by which all that it starts is
-// known.
+// killing is a run of programs that lie in its own box, which identifies all the processes that it
+// starts.
 type killing struct {
 	*box
 	*started
-	sleep string // what the tool of one that hangs sleeps, in seconds
+	sleep string // how many seconds the tool of a run that hangs sleeps
 }
 
 const killedTools = `{"version": 1, "ask_timeout": "40s", "tools": {
@@ -30,8 +30,8 @@ const killedTools = `{"version": 1, "ask_timeout": "40s", "tools": {
 	"asked": {"run": ["echo", "said"]}},
 	"rules": [{"id": "all", "tool": "*", "verdict": "allow"}, {"id": "person", "tool": "asked", "verdict": "ask"}]}`
 
-// killable starts a run whose command makes a call of say, and one more of a tool where
-// it is named, and then waits; slow has its broker begin late.
+// killable starts a run whose command makes a call of say, and another one of a tool if one is
+// named, and then waits. With slow its broker begins late.
 func killable(t *testing.T, tool string, slow bool) *killing {
 	t.Helper()
 	k := &killing{box: newBoxElsewhere(t), sleep: "7" + strconv.Itoa(os.Getpid()) + strconv.Itoa(int(time.Now().UnixNano()%1e6))}
@@ -59,7 +59,7 @@ func killable(t *testing.T, tool string, slow bool) *killing {
 	return k
 }
 
-// processes are those of the run, by their command lines.
+// processes returns the processes of the run, by their command lines.
 func (k *killing) processes() map[int]string {
 	found := map[int]string{}
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -73,7 +73,7 @@ func (k *killing) processes() map[int]string {
 	return found
 }
 
-// find waits for a process whose command line ends with a text and has the others in it.
+// find waits for a process whose command line ends with a text and contains the others.
 func (k *killing) find(tail string, words ...string) (pid int) {
 	k.started.t.Helper()
 	within(k.started.t, limit, "a process "+tail, func() bool {
@@ -94,7 +94,7 @@ func (k *killing) find(tail string, words ...string) (pid int) {
 
 func (k *killing) broker() int { return k.find("sbx-broker serve") }
 
-// folder is the run's own.
+// folder returns the run's own directory.
 func (k *killing) folder() string {
 	k.started.t.Helper()
 	found, _ := filepath.Glob(k.base + "/state/sbx/runs/*")
@@ -104,7 +104,7 @@ func (k *killing) folder() string {
 	return found[0]
 }
 
-// lines are those of the audit, which are whole.
+// lines returns the lines of the audit, which must be whole.
 func (k *killing) lines() (all []map[string]any) {
 	k.started.t.Helper()
 	text, err := os.ReadFile(k.folder() + "/broker.jsonl")
@@ -137,20 +137,20 @@ func (k *killing) until(event string, number int) {
 	})
 }
 
-// Whatever is killed and whenever, nothing that was started stays, the audit's lines are
-// whole, and the record claims nothing that did not hold.
+// Whichever process is killed and whenever, nothing that was started remains, the audit's lines are
+// whole, and the record claims nothing that was not enforced.
 func TestBrokerKilledAtEachStep(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "curl")
 	type victim func(k *killing) int
 	broker, supervisor := (*killing).broker, func(k *killing) int { return k.cmd.Process.Pid }
 	nothing := func(*killing) int { return 0 }
-	// The state of each is how its record is shown; the events are those of the second call.
+	// The state is how each record is shown; the events are those of the second call.
 	type want struct {
 		code   int // -1 for any
 		state  string
 		broker string // the status of broker.file
-		calls  any    // as the record has them; nil where nobody could tell
+		calls  any    // as the record has them; nil if nothing could know
 		second string
 	}
 	killed := want{-137, "lost", "enforced", nil, ""}
@@ -159,7 +159,7 @@ func TestBrokerKilledAtEachStep(t *testing.T) {
 	for _, c := range []struct {
 		name, tool string
 		slow       bool
-		ready      func(k *killing) // until when is waited
+		ready      func(k *killing) // waits for the moment to kill
 		kill       victim
 		want       want
 	}{
@@ -192,7 +192,7 @@ func TestBrokerKilledAtEachStep(t *testing.T) {
 			if pid := c.kill(k); pid != 0 {
 				must(t, unix.Kill(pid, unix.SIGKILL))
 			}
-			_ = unix.Kill(b, unix.SIGCONT) // of one that was held
+			_ = unix.Kill(b, unix.SIGCONT) // of one that was stopped
 			code := k.wait()
 			if code != c.want.code {
 				t.Errorf("status %d, want %d: %s", code, c.want.code, k.err)
@@ -231,7 +231,7 @@ func TestBrokerKilledAtEachStep(t *testing.T) {
 	}
 }
 
-// writing leaves a part of a line, as a broker that is killed between two pages of one.
+// writing leaves a part of a line, like a broker that is killed between two pages of a line.
 func (k *killing) writing() {
 	k.until("done", 1)
 	file, err := os.OpenFile(k.folder()+"/broker.jsonl", os.O_WRONLY|os.O_APPEND, 0)
@@ -241,7 +241,7 @@ func (k *killing) writing() {
 	must(k.started.t, file.Close())
 }
 
-// ending holds the broker while the command ends, so that its last words are waited for.
+// ending stops the broker while the command ends, so that sbx waits for its last messages.
 func (k *killing) ending() {
 	k.expect("ready")
 	must(k.started.t, unix.Kill(k.broker(), unix.SIGSTOP))

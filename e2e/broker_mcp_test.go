@@ -16,7 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// authorized has each request say the token.
+// authorized adds the token to each request.
 type authorized struct{}
 
 func (authorized) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -24,8 +24,8 @@ func (authorized) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// An agent's own client finds what could be allowed, and calls it by the one way: over
-// HTTP, and over stdio by sbx-broker connect.
+// An agent's MCP client finds the tools that could be allowed, and calls them over HTTP, and over
+// stdio by sbx-broker connect. Both lead to the same decisions.
 func TestBrokerSpeaksMCP(t *testing.T) {
 	needSandbox(t)
 	rules := strings.Replace(brokerTools, "rules:", "rules:\n  - {tool: slow, verdict: deny}", 1)
@@ -79,7 +79,7 @@ func TestBrokerSpeaksMCP(t *testing.T) {
 	}
 }
 
-// What connect cannot carry it says in the protocol's own words.
+// If connect cannot deliver a message, it answers with an error of the protocol.
 func TestBrokerConnectSaysWhatFails(t *testing.T) {
 	b := readyBroker(t, brokerTools, ofBroker{environ: brokerEnv()})
 	connect := exec.Command(filepath.Join(filepath.Dir(sbxPath), "sbx-broker"), "connect")
@@ -96,8 +96,8 @@ func TestBrokerConnectSaysWhatFails(t *testing.T) {
 	}
 }
 
-// A tool of an MCP server: its schema is pinned, its server runs once and is ended with
-// what hangs.
+// The schema of an MCP server's tool is pinned. Its server runs once, and ends with anything that
+// hangs.
 func TestBrokerCallsAnMCPServer(t *testing.T) {
 	needSandbox(t)
 	box := newBoxElsewhere(t)
@@ -141,7 +141,7 @@ rules: [{tool: "*", verdict: allow}]
 	if took := time.Since(began); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
-	// The next call has a server of its own.
+	// The next call gets a new server.
 	if out := b.call("tell", `{"text": "again"}`).stdout(t); out != "1: again <redacted>\n" {
 		t.Errorf("it tells %q", out)
 	}
@@ -149,7 +149,7 @@ rules: [{tool: "*", verdict: allow}]
 	within(t, limit, "the servers to end", func() bool { return len(processesWith(probe+"\x00mcp")) == 0 })
 }
 
-// processesWith are those whose command line has a text in it.
+// processesWith returns the processes whose command line contains a text.
 func processesWith(text string) (found []string) {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range files {

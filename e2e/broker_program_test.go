@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// Where there is no network namespace the door is a socket with a path.
+// Without a network namespace the door is a socket with a path.
 func TestBrokerAtASocketWithAPath(t *testing.T) {
 	needSandbox(t)
 	b := readyBroker(t, brokerTools, ofBroker{environ: brokerEnv()})
@@ -32,7 +32,7 @@ func TestBrokerAtASocketWithAPath(t *testing.T) {
 	}
 }
 
-// A question's words go to the terminal as text, whoever listens at the socket.
+// A question's words go to the terminal as plain text, whatever listens at the socket.
 func TestBrokerAnswerShowsNoControls(t *testing.T) {
 	b := newBox(t)
 	dir := b.base + "/state/sbx/runs/r"
@@ -61,7 +61,7 @@ func TestBrokerAnswerShowsNoControls(t *testing.T) {
 	}
 }
 
-// The command line: what is asked for on stdout, what is wrong on stderr with a hint.
+// The command line writes results to stdout, and errors with a hint to stderr.
 func TestBrokerCommandLine(t *testing.T) {
 	b := newBox(t)
 	program := filepath.Join(filepath.Dir(sbxPath), "sbx-broker")

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// tools is a document with a few of them: what each runs is told by its name.
+// brokerTools is a document with a few tools, named after what they run.
 const brokerTools = `
 version: 1
 secrets: {KEY: {env: BROKER_KEY}}
@@ -41,8 +41,7 @@ rules:
 
 func brokerEnv() []string { return []string{"BROKER_KEY=s3cret-of-the-broker"} }
 
-// A call runs its tool by the argv template and no shell, and is written down before and
-// behind.
+// A call runs its tool by the argv template without a shell, and is recorded before and after.
 func TestBrokerRunsACall(t *testing.T) {
 	needSandbox(t)
 	b := readyBroker(t, brokerTools, ofBroker{environ: brokerEnv()})
@@ -62,7 +61,8 @@ func TestBrokerRunsACall(t *testing.T) {
 	}
 }
 
-// What a call may read is what its capability names: the control beside it is read.
+// A call may read what its capability names; the control, a similar file, is read by a call that
+// may.
 func TestBrokerHoldsCapabilities(t *testing.T) {
 	needSandbox(t)
 	b := readyBroker(t, brokerTools, ofBroker{environ: brokerEnv(), view: []map[string]any{{"path": "/nowhere", "access": "absent"}}})
@@ -81,7 +81,8 @@ func TestBrokerHoldsCapabilities(t *testing.T) {
 	b.call("cat", `{"path": "a.txt"}`, `"requested_caps": []`).denied(t, 403, "does not ask", "requested_caps")
 	b.call("cat", `{"path": "/tmp/x"}`).denied(t, 403, "capabilities") // the sandbox's own
 	b.call("keyed", `{"script": "true"}`).denied(t, 403, "secret:KEY", "broker.grant")
-	// Beside the capability's file the tool sees nothing of the workspace, and writes none.
+	// Apart from the capability's file the tool sees nothing of the workspace, and can write
+	// nothing there.
 	b.write(b.ws+"/dir/in.txt", "in\n")
 	out := b.call("sh", fmt.Sprintf(`{"script": "ls %s; cat %s/a.txt 2>&1; echo new >%s/dir/new && echo wrote; echo bad >%s/a.txt; echo ended", "path": "dir"}`, b.ws, b.ws, b.ws, b.ws)).stdout(t)
 	if !strings.HasPrefix(out, "dir\n") || strings.Contains(out, "text of a") || !strings.Contains(out, "wrote\n") || !strings.HasSuffix(out, "ended\n") {
@@ -91,7 +92,7 @@ func TestBrokerHoldsCapabilities(t *testing.T) {
 	b.holds(b.ws+"/a.txt", "text of a\n")
 }
 
-// A secret is the tool's, and in nothing that comes back, however it is written.
+// The tool gets its secret, and no answer contains it, however it is written.
 func TestBrokerKeepsSecrets(t *testing.T) {
 	needSandbox(t)
 	b := readyBroker(t, brokerTools, ofBroker{environ: brokerEnv(), caps: []string{"secret:KEY"}})
@@ -106,14 +107,14 @@ func TestBrokerKeepsSecrets(t *testing.T) {
 	if strings.Contains(string(text), "of-the-broker") {
 		t.Errorf("the audit has the secret: %s", text)
 	}
-	// The control: a tool that is given none has none.
+	// The control: a tool without a secret gets none.
 	if out := b.call("sh", `{"script": "echo ${KEY:-none}; env"}`).stdout(t); !strings.HasPrefix(out, "none\n") || strings.Contains(out, "redacted") {
 		t.Errorf("another tool has %s", out)
 	}
 }
 
-// Nor is it in what is said of a call: a reason, what it needs, an error, a tool that is
-// none, the names of files that were made.
+// No message about a call contains it either: a reason, a needed capability, an error, an unknown
+// tool's name, the names of files that were made.
 func TestBrokerSaysNoSecret(t *testing.T) {
 	needSandbox(t)
 	const secret = "s3cret-of-the-broker"
@@ -153,7 +154,7 @@ func TestBrokerSaysNoSecret(t *testing.T) {
 	}
 }
 
-// A tool that hangs ends with all that it started.
+// A tool that hangs ends with all processes that it started.
 func TestBrokerEndsWhatHangs(t *testing.T) {
 	needSandbox(t)
 	b := readyBroker(t, brokerTools, ofBroker{environ: brokerEnv()})
@@ -163,8 +164,8 @@ func TestBrokerEndsWhatHangs(t *testing.T) {
 	}
 }
 
-// An ordered plan: each step once, in its order, with its arguments; two calls of a step
-// at once run it once.
+// In an ordered plan each step runs once, in order, with its arguments; of two calls of a step at
+// the same time one runs.
 func TestBrokerHoldsAPlan(t *testing.T) {
 	needSandbox(t)
 	plan := `{"version": 1, "mode": "ordered", "steps": [
@@ -176,7 +177,7 @@ func TestBrokerHoldsAPlan(t *testing.T) {
 	b.call("say", `{"text": "other"}`).denied(t, 403, "next step is one")
 	b.call("say", `{"text": "1"}`).stdout(t)
 	b.call("say", `{"text": "1"}`).denied(t, 403, "one is done already", "next step is two")
-	// It fails, and may be tried again; both at once run once.
+	// A failed step may be tried again; of two tries at once one runs.
 	two := `{"script": "sleep 1; exit 3"}`
 	replies := make([]brokerReply, 2)
 	var all sync.WaitGroup
@@ -202,7 +203,7 @@ func TestBrokerHoldsAPlan(t *testing.T) {
 	b.call("sh", `{"script": "true"}`).denied(t, 403, "no such step")
 }
 
-// What cannot be decided by is refused before anything starts.
+// A document by which nothing can be decided is refused before anything starts.
 func TestBrokerRefusesDocuments(t *testing.T) {
 	for _, c := range []struct {
 		document, plan, field, why string
@@ -225,13 +226,13 @@ func TestBrokerRefusesDocuments(t *testing.T) {
 			t.Error("it goes on")
 		}
 	}
-	// The control.
+	// the control
 	if _, answer := startBroker(t, brokerTools, ofBroker{environ: brokerEnv()}); answer["ready"] == nil {
 		t.Errorf("the good document: %v", answer)
 	}
 }
 
-// A program that the sandbox could write is nobody's tool.
+// A program that the sandbox could write cannot be a tool.
 func TestBrokerRunsNothingOfTheSandbox(t *testing.T) {
 	b := newBoxElsewhere(t)
 	program := b.write(b.ws+"/tool", "#!/bin/sh\necho ran\n")
@@ -251,7 +252,7 @@ func TestBrokerRunsNothingOfTheSandbox(t *testing.T) {
 	if out := x.call("t", `{}`).stdout(t); out != "ran\n" {
 		t.Errorf("the control says %q", out)
 	}
-	// A program that the sandbox lays before another on PATH, after the start and before it.
+	// The sandbox puts a program before another on PATH, once after the start and once before it.
 	b = newBoxElsewhere(t)
 	must(t, os.Mkdir(b.ws+"/bin", 0o755))
 	x, answer = b.broker("version: 1\ntools: {t: {run: [expr, '40', +, '2']}}\nrules: [{tool: t, verdict: allow}]\n", ofBroker{environ: []string{"PATH=" + b.ws + "/bin:" + os.Getenv("PATH")}})
@@ -267,7 +268,7 @@ func TestBrokerRunsNothingOfTheSandbox(t *testing.T) {
 	}
 }
 
-// The audit cannot be written: nothing is allowed any more, and sbx is told.
+// If the audit cannot be written, nothing is allowed any more, and sbx is notified.
 func TestBrokerFailsClosed(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no /dev/full")
@@ -288,7 +289,7 @@ func TestBrokerFailsClosed(t *testing.T) {
 	x.call("say", `{"text": "later"}`).denied(t, 503, "audit")
 }
 
-// fillAudit lets the broker write no more of any file.
+// fillAudit keeps the broker from writing more to any file.
 func fillAudit(t *testing.T, x *brokered) {
 	t.Helper()
 	text, err := os.ReadFile(x.dir + "/broker.jsonl")
@@ -296,7 +297,7 @@ func fillAudit(t *testing.T, x *brokered) {
 	must(t, limitFileSize(x.cmd.Process.Pid, uint64(len(text))))
 }
 
-// GET /tools has what could be allowed, and nothing else.
+// GET /tools lists exactly the tools that could be allowed.
 func TestBrokerListsWhatCouldBe(t *testing.T) {
 	rules := strings.Replace(brokerTools, "rules:", "rules:\n  - {tool: slow, verdict: deny}", 1)
 	b := readyBroker(t, rules, ofBroker{environ: brokerEnv()})

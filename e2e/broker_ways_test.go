@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Whatever speaks HTTP can ask: curl, Python, busybox, a shell with a socket. With another
-// token none of them is answered.
+// Every HTTP client can ask: curl, Python, busybox, a shell with a socket. With a wrong token none
+// gets an answer.
 func TestBrokerIsSpokenByAnything(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "curl", "python3", "busybox", "bash")
@@ -61,7 +61,7 @@ except urllib.error.HTTPError as e:
 	}
 }
 
-// On a terminal a person is asked each question, and sees what is asked for as text alone.
+// On a terminal a person is asked each question, and sees the request as plain text.
 func TestBrokerAsksOnTheTerminal(t *testing.T) {
 	needSandbox(t)
 	document := strings.Replace(brokerTools, "tool: \"*\", verdict: allow", "tool: \"*\", verdict: ask", 1)
@@ -97,7 +97,7 @@ func TestBrokerAsksOnTheTerminal(t *testing.T) {
 	}
 }
 
-// check says what would become of each step, and nothing comes of it.
+// check says what would happen to each step, and runs nothing.
 func TestBrokerCheckRunsNothing(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -146,7 +146,7 @@ rules:
 	if runs, _ := filepath.Glob(b.base + "/state/sbx/runs/*"); len(runs) != 0 {
 		t.Errorf("there are runs: %v", runs)
 	}
-	// Advice that is followed lets the step pass; a spec that sbx refuses gives nothing.
+	// Following the advice allows the step; for a spec that sbx refuses there is none.
 	granting := func(more string) result {
 		return b.plain(filepath.Join(filepath.Dir(sbxPath), "sbx-broker"), "check", "--broker", document, "--plan", plan,
 			"--spec-json", `{"access_mode": "workspace-write", "broker": {"file": "`+document+`", "grant": ["secret:KEY", "fs.write:`+b.out+`/x"`+more+`]}}`)
@@ -163,7 +163,7 @@ rules:
 	}
 }
 
-// A tool that hangs ends with all that it started, whatever that did to get away.
+// A tool that hangs ends with all processes that it started, whatever they did to get away.
 func TestBrokerEndsTheTreeOfWhatHangs(t *testing.T) {
 	needSandbox(t)
 	seconds := "7" + strconv.Itoa(os.Getpid()) + strconv.Itoa(int(time.Now().UnixNano()%1e6))
@@ -179,7 +179,8 @@ func TestBrokerEndsTheTreeOfWhatHangs(t *testing.T) {
 	}
 }
 
-// Without a broker its program is not started, and not missed; with one it is.
+// Without a Broker document the broker's program is not started, and need not exist; with one it
+// must.
 func TestBrokerIsLoadedOnlyWhereItIsNamed(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -206,7 +207,7 @@ func TestBrokerIsLoadedOnlyWhereItIsNamed(t *testing.T) {
 	} else {
 		r.rec.hasStatus(t, "broker.file", "unavailable")
 	}
-	// A program that says when it is started.
+	// The program notes that it was started.
 	b.write("bin/sbx-broker", "#!/bin/sh\ntouch "+b.base+"/started\n")
 	must(t, os.Chmod(b.base+"/bin/sbx-broker", 0o755))
 	if r := try(specWW); r.code != 0 || !strings.HasPrefix(r.out, "ran\n") {
@@ -217,7 +218,7 @@ func TestBrokerIsLoadedOnlyWhereItIsNamed(t *testing.T) {
 	b.holds(b.base+"/started", "")
 }
 
-// A token is 32 random bytes of one execution, and in nothing but its sandbox.
+// A token is 32 random bytes for one execution, and occurs only in its sandbox.
 func TestBrokerTokenIsNowhereElse(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "curl")
@@ -239,7 +240,7 @@ func TestBrokerTokenIsNowhereElse(t *testing.T) {
 			t.Errorf("it is in the arguments of %v", found)
 		}
 		s.say("go")
-		s.expect("200") // the control: it is the one
+		s.expect("200") // the control: it is the right one
 		s.expect("401")
 		s.wait()
 		must(t, filepath.WalkDir(b.base, func(path string, d fs.DirEntry, err error) error {

@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// wired is a broker that is spoken to without a client's care.
+// wired is a broker to which the test sends raw bytes.
 type wired struct {
 	*brokered
 	host string
 }
 
-// raw sends bytes on a connection of its own, and gives the status of each answer and
-// all of the text, up to the broker's end of the connection.
+// raw sends bytes on a connection of its own, and returns the status of each answer and all of the
+// text, until the broker closes the connection.
 func (w wired) raw(text string) (codes []int, all string) {
 	w.t.Helper()
 	c, err := net.DialTimeout("tcp", w.host, 5*time.Second)
@@ -41,8 +41,8 @@ func (w wired) raw(text string) (codes []int, all string) {
 	}
 }
 
-// Of whatever bytes come, those are a call that are one whole request with the token: no
-// second one hides in the body of a first, or behind it.
+// Of arbitrary bytes only a whole request with the token is a call: no second one hides in the body
+// of a first, or after it.
 func TestBrokerReadsRequests(t *testing.T) {
 	needSandbox(t)
 	b := readyBroker(t, brokerTools, ofBroker{environ: brokerEnv()})
@@ -68,7 +68,7 @@ func TestBrokerReadsRequests(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		codes      string // of the answers; one of several
-		calls      int    // that are written down
+		calls      int    // that are recorded
 	}{
 		{"the control", good, "200", 1},
 		{"two, one after another", first + good, "200 200", 2},
@@ -113,7 +113,7 @@ func TestBrokerReadsRequests(t *testing.T) {
 		{"many headers beyond it", post("/call", own+auth+strings.Repeat("X-A: b\r\n", 4000)+length(body), end+body), "431", 0},
 		{"a long target", post("/call?"+strings.Repeat("a", 32<<10), own+auth+length(body), end+body), "431", 0},
 		{"told to wait", post("/call", own+auth+length(body)+"Expect: 100-continue\r\n", end+body), "100 200|200", 1},
-		{"nested 32 deep", post("/call", own+auth+length(nested(30)), end+nested(30)), "400", 1}, // which its schema is against
+		{"nested 32 deep", post("/call", own+auth+length(nested(30)), end+nested(30)), "400", 1}, // which its schema rejects
 		{"nested 33 deep", post("/call", own+auth+length(nested(31)), end+nested(31)), "400", 0},
 		{"a mark of the byte order", post("/call", own+auth+length("\ufeff"+body), end+"\ufeff"+body), "400", 0},
 		{"bad UTF-8", post("/call", own+auth+length(`{"tool_name": "say`+"\xff"+`"}`), end+`{"tool_name": "say`+"\xff"+`"}`), "400", 0},
@@ -132,7 +132,7 @@ func TestBrokerReadsRequests(t *testing.T) {
 		}
 		calls = now
 	}
-	// A body that ends too soon, and the end of the connection with it.
+	// The connection ends before the body does.
 	c, err := net.Dial("tcp", w.host)
 	must(t, err)
 	io.WriteString(c, post("/call", own+auth+"Content-Length: 100\r\n", "\r\n"+body))
@@ -149,8 +149,8 @@ func TestBrokerReadsRequests(t *testing.T) {
 	}
 }
 
-// The door of MCP keeps no session, and takes a batch for no way around: what it answers
-// is written down, and what is not written down did not run.
+// The door of MCP keeps no session, and a batch is no way around the rules: every call that it
+// answers is recorded, and a call that is not recorded did not run.
 func TestBrokerMCPDoor(t *testing.T) {
 	needSandbox(t)
 	b := readyBroker(t, brokerTools, ofBroker{environ: brokerEnv()})
@@ -189,7 +189,7 @@ func TestBrokerMCPDoor(t *testing.T) {
 			t.Errorf("%s: want %d with %q and %d calls, got %d and %d: %s", c.name, c.code, c.word, c.calls, r.code, calls, cut(r.text))
 		}
 	}
-	// A batch is its calls, each decided for itself.
+	// The calls of a batch are decided one by one.
 	before := len(b.audit("asked"))
 	r := b.ask("POST", "/mcp", `[`+say(1, "one")+`, `+none(say(2, "two"))+`, `+say(3, "three")+`]`)
 	if asked := len(b.audit("asked")) - before; asked != 3 || !strings.Contains(r.text, `one\n`) || !strings.Contains(r.text, "no tool") || !strings.Contains(r.text, `three\n`) {
@@ -197,8 +197,8 @@ func TestBrokerMCPDoor(t *testing.T) {
 	}
 }
 
-// A thousand connections that say nothing take the places that there are, and no more; once
-// they are gone calls go on.
+// A thousand connections that send nothing take all places, and no more; once they are gone calls
+// are answered again.
 func TestBrokerBoundsAThousandConnections(t *testing.T) {
 	needSandbox(t)
 	b := readyBroker(t, brokerTools, ofBroker{environ: brokerEnv()})
@@ -210,7 +210,7 @@ func TestBrokerBoundsAThousandConnections(t *testing.T) {
 		}
 		idle = append(idle, c)
 	}
-	if len(idle) < 200 { // more wait in the kernel's queue where that is long
+	if len(idle) < 200 { // more wait in the kernel's queue if that is long
 		t.Fatalf("only %d connections can be opened", len(idle))
 	}
 	if n := descriptors(t, b.cmd.Process.Pid); n > 100 {

@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// budgets are the specs that a budget is tried under.
+// budgets returns a spec with a budget.
 func budgets(spec string, n int, more string) string {
 	return specWith(spec, fmt.Sprintf(`"max_commands":%d%s`, n, more))
 }
 
-// The programs beyond the budget are refused with EPERM and the rest goes on;
-// without it they all run.
+// Programs beyond the budget are denied with EPERM and the rest continues; without the budget they
+// all run.
 func TestBudgetDenies(t *testing.T) {
 	needSandbox(t)
 	script := "for i in 1 2 3 4 5; do /bin/true && echo ran || echo refused; done; echo end"
@@ -50,7 +50,7 @@ func TestBudgetDenies(t *testing.T) {
 	}
 }
 
-// What is missing answers as ever, with the budget used up too: it would have
+// A missing program fails with its usual error, also after the budget is used up: it would have
 // started nothing.
 func TestBudgetLeavesErrorsAlone(t *testing.T) {
 	needSandbox(t)
@@ -76,7 +76,7 @@ func TestBudgetKills(t *testing.T) {
 	}
 }
 
-// record counts and refuses nothing.
+// record counts and denies nothing.
 func TestBudgetIsRecorded(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -87,7 +87,7 @@ func TestBudgetIsRecorded(t *testing.T) {
 	r.rec.hasStatus(t, "max_commands", "observed")
 }
 
-// Without a counter a budget is refused, or said to be unavailable.
+// Without a counter a budget is refused, or reported as unavailable.
 func TestBudgetNeedsACounter(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -104,8 +104,8 @@ func TestBudgetNeedsACounter(t *testing.T) {
 	}
 }
 
-// Where a program reads stdout and stderr as one, no line of sbx's is between: one at the
-// end says how many refusals there were, and none where there were none.
+// If a program reads stdout and stderr as one stream, no line of sbx's is in between. A line at the
+// end says how many denials there were, and there is none if there were none.
 func TestRefusalsStayOutOfAStream(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What this host could not hold is refused, or said where the spec lets it be;
-// what is left refuses all the same.
+// If this host cannot enforce a rule, it is refused, or reported if the spec accepts that; the
+// remaining rules are enforced.
 func TestCommandsOnLesserHosts(t *testing.T) {
 	needSandbox(t)
 	effort := func(spec string) string { return strings.Replace(spec, "{", `{"best_effort":["*"],`, 1) }
@@ -47,8 +47,8 @@ func TestCommandsOnLesserHosts(t *testing.T) {
 	}
 }
 
-// Where nothing answers calls, a file in memory that is not sealed is refused,
-// under a profile of the user's too.
+// Without a listener, a file in memory that is not sealed is denied, also under a profile of the
+// user's.
 func TestMemoryWithoutAListener(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -100,7 +100,7 @@ func TestLoadersVariablesUnderAllow(t *testing.T) {
 	}
 }
 
-// check prints what a shim leads to, and what of it is not allowed.
+// check prints the files to which a shim leads, and which of them are not allowed.
 func TestCheckPrintsTheChainOfAProgram(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)

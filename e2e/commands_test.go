@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// only is a spec under which the listed programs alone may be started.
+// only returns a spec under which only the listed programs may be started.
 func only(allow ...string) string { return commandSpec("allow", allow) }
 
 func never(deny ...string) string { return commandSpec("deny", deny) }
@@ -23,8 +23,8 @@ func commandSpec(field string, list []string) string {
 	return `{"access_mode":"workspace-write","commands":{"` + field + `":[` + strings.Join(all, ",") + `]}}`
 }
 
-// tool is a copy of the probe in the workspace: no link of it, so that nothing
-// else is the same file.
+// tool makes a copy of the probe in the workspace. It is not a link, so that no other path is the
+// same file.
 func (b *box) tool(name string) string {
 	b.t.Helper()
 	to := b.ws + "/" + name
@@ -41,7 +41,7 @@ func (b *box) script(name, text string) {
 	must(b.t, os.Chmod(b.write("ws/"+name, text), 0o755))
 }
 
-// theLoader is the dynamic loader of this machine's programs.
+// theLoader returns the dynamic loader of this machine's programs.
 func theLoader(t *testing.T) string {
 	t.Helper()
 	for _, path := range []string{"/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"} {
@@ -53,7 +53,7 @@ func theLoader(t *testing.T) string {
 	return ""
 }
 
-// other puts two programs beside each other that do the same: one is allowed.
+// others makes two programs that do the same: one is allowed.
 func (b *box) others() {
 	b.tool("mine")
 	b.tool("other")
@@ -76,8 +76,8 @@ func (r record) denied(rule, target string) bool {
 	})
 }
 
-// Whatever way a program is started by, it is the file that counts. Each is
-// tried without a sandbox first.
+// In whichever way a program is started, the file decides. Each way is tried without a sandbox
+// first.
 func TestOnlyWhatIsAllowedIsExecuted(t *testing.T) {
 	needSandbox(t)
 	loader := theLoader(t)
@@ -171,8 +171,7 @@ func TestOnlyWhatIsAllowedIsExecuted(t *testing.T) {
 	})
 }
 
-// What was refused is not among what was started, and the record has the line
-// that would allow it.
+// A denied program is not among the started ones, and the record has the line that would allow it.
 func TestRefusedProgramsAreDescribedAndNotCharged(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "true", "id")
@@ -195,20 +194,20 @@ func TestRefusedProgramsAreDescribedAndNotCharged(t *testing.T) {
 	if len(want) > 0 {
 		t.Errorf("nothing about %v in %v", want, r.rec["violations"])
 	}
-	// The same with nobody counting: the kernel refuses all the same.
+	// Without a counter the kernel denies the same.
 	b.args = []string{"--counter", "none"}
 	r = b.sh(only("sh", "true"), "/usr/bin/env true; [ $? = 126 ]").ended()
 	if r.rec.at("commands") != nil || !r.rec.refused("command", "/usr/bin/env") {
 		t.Errorf("%v %v", r.rec["commands"], r.rec["violations"])
 	}
-	// A refused program is none of the budget's.
+	// A denied program does not count against the budget.
 	b.args = nil
 	budget := strings.Replace(only("sh", "true"), "{", `{"max_commands":1,`, 1)
 	b.sh(budget, "/usr/bin/env true; /usr/bin/env true; /bin/true").ended()
 }
 
-// A command that the list lacks is refused before it starts, with the line to
-// add, and so is a list that names nothing.
+// A command that the list lacks is refused before it starts, with the line to add, and so is a list
+// that names nothing.
 func TestCommandsOfASpecThatCannotBe(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -268,8 +267,8 @@ func TestAllowedProgramsCannotBeRewritten(t *testing.T) {
 	})
 }
 
-// In a directory that is named everything may be executed, what the command puts
-// there too; a program that was not cannot be moved in.
+// In a named directory everything may be executed, also files that the command puts there; but a
+// program from elsewhere cannot be moved in.
 func TestAllowedFolders(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -291,7 +290,7 @@ func TestAllowedFolders(t *testing.T) {
 	})
 }
 
-// A file in memory serves for data and for code that is mapped.
+// A file in memory can be used for data and for code that is mapped.
 func TestMemoryUnderAllow(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -306,8 +305,8 @@ func TestMemoryUnderAllow(t *testing.T) {
 	}
 }
 
-// A path that is swapped while it is looked at leads to the one or the other;
-// the kernel executes what is allowed only.
+// If a path is swapped while it is checked, it leads to one file or the other; the kernel executes
+// only an allowed one.
 func TestSwappedProgramsAreRefused(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "gcc")
@@ -332,7 +331,7 @@ func TestSwappedProgramsAreRefused(t *testing.T) {
 	}
 }
 
-// What is denied is denied by each of its names.
+// A denied program is denied by each of its names.
 func TestDeniedProgramsAreMasked(t *testing.T) {
 	needSandbox(t)
 	loader := theLoader(t)
@@ -366,7 +365,7 @@ func TestDeniedProgramsAreMasked(t *testing.T) {
 	})
 }
 
-// One file that goes by many names is one program.
+// A file with many names is one program.
 func TestCommandsWithManyNames(t *testing.T) {
 	needSandbox(t)
 	busybox := needPrograms(t, "busybox")
@@ -386,7 +385,7 @@ func TestCommandsWithManyNames(t *testing.T) {
 	}
 }
 
-// Real jobs with a list of what they need.
+// These are real jobs with a list of what they need.
 func TestJobsUnderAllow(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "git", "make", "gcc")

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// execsPath is testdata/execs, compiled; static without shared libraries.
+// execsPath is testdata/execs, compiled, statically if there are no shared libraries.
 var execsPath = sync.OnceValues(func() (string, error) { return compileC("execs", "-pthread") })
 var execsStatic = sync.OnceValues(func() (string, error) { return compileC("execs", "-pthread", "-static") })
 
@@ -29,8 +29,8 @@ func compileC(name string, flags ...string) (string, error) {
 	return out, nil
 }
 
-// traced is how many execs strace sees in a command, and how many succeed,
-// less the one of the command itself.
+// traced returns how many execs strace sees in a command, and how many succeed, without the one of
+// the command itself.
 func (b *box) traced(argv ...string) (attempted, started int) {
 	b.t.Helper()
 	log := b.base + "/strace.log"
@@ -40,7 +40,7 @@ func (b *box) traced(argv ...string) (attempted, started int) {
 	must(b.t, err)
 	for line := range strings.Lines(string(text)) {
 		if !execEnd.MatchString(line) {
-			continue // the first half of one that others come between in the log
+			continue // the first half of an exec that the log interrupts
 		}
 		attempted++
 		if strings.HasSuffix(strings.TrimSpace(line), "= 0") {
@@ -52,7 +52,7 @@ func (b *box) traced(argv ...string) (attempted, started int) {
 
 var execEnd = regexp.MustCompile(`\)\s+= `)
 
-// whole is a number of the record's, -1 where there is none.
+// whole returns a number of the record, -1 if there is none.
 func (r record) whole(keys ...string) int {
 	var v any = map[string]any(r)
 	for _, k := range keys {
@@ -75,7 +75,7 @@ type execCase struct {
 	root bool // needs root, and a sandbox that constrains nothing
 }
 
-// execCases are held to strace. X stands for the compiled testdata/execs.
+// execCases are compared with strace. X stands for the compiled testdata/execs.
 var execCases = []execCase{
 	{"nothing", []string{"/bin/true"}, false},
 	{"missing directories of PATH", []string{"env", "PATH=/no/such:/bin:/nor/this", "true"}, false},
@@ -107,7 +107,7 @@ var execCases = []execCase{
 	{"another root", []string{"S", "chroot"}, true},
 }
 
-// execFiles are what the cases run.
+// execFiles makes the files that the cases run.
 func (b *box) execFiles() {
 	for name, text := range map[string]string{
 		"script.sh": "#!/bin/sh\ntrue; /bin/true\n", "env.sh": "#!/usr/bin/env sh\n/bin/true\n",
@@ -127,8 +127,8 @@ func (b *box) execFiles() {
 	must(b.t, os.Mkdir(b.ws+"/shut", 0))
 }
 
-// command puts the compiled programs into the workspace, which is in view
-// wherever it lies, and gives what is to be run.
+// command puts the compiled programs into the workspace, which is in view wherever it lies, and
+// returns the command line.
 func (c *execCase) command(b *box) []string {
 	argv := append([]string{}, c.argv...)
 	copyTo := func(path string, err error, names ...string) {
@@ -150,7 +150,7 @@ func (c *execCase) command(b *box) []string {
 	return argv
 }
 
-// The count is strace's, of the same command in the same place.
+// The count equals that of strace for the same command in the same place.
 func TestCommandsAreCountedAsStraceDoes(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "strace", "gcc", "make", "python3")
@@ -184,8 +184,8 @@ func TestCommandsAreCountedAsStraceDoes(t *testing.T) {
 	}
 }
 
-// What strace itself miscounts counts itself. A program that races is never
-// charged less than it ran.
+// Programs that strace miscounts count themselves. A program that races is never charged for less
+// than it ran.
 func TestCommandsAreCountedUnderThreadsAndSignals(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "gcc")
@@ -212,7 +212,7 @@ func TestCommandsAreCountedUnderThreadsAndSignals(t *testing.T) {
 	}
 }
 
-// refused tells whether the record has a violation of that kind about a target.
+// refused reports whether the record has a violation of that kind about a target.
 func (r record) refused(kind, target string) bool {
 	for _, v := range r.list("violations") {
 		if v.text("kind") == kind && v.text("target") == target {
@@ -222,8 +222,8 @@ func (r record) refused(kind, target string) bool {
 	return false
 }
 
-// Two thousand processes come and go while the supervisor is held up and signals
-// arrive: it ends, and each is counted.
+// Two thousand processes come and go while the supervisor is delayed and signals arrive: the run
+// ends, and each process is counted.
 func TestCountingEndsUnderStress(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "gcc")
@@ -248,7 +248,7 @@ func TestCountingEndsUnderStress(t *testing.T) {
 	}
 }
 
-// A call by x32's numbers is no program where the kernel does not have them.
+// A call by an x32 number starts no program if the kernel does not support x32.
 func TestX32IsNotCharged(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("x32 is a part of amd64")
