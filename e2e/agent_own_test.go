@@ -175,8 +175,8 @@ func TestAgentOwnLinksAreNotFollowed(t *testing.T) {
 	}
 }
 
-// If the home is the workspace, an agent works on the host's files. Its own state is the host's,
-// and locked files are locked.
+// If the home is the workspace, an agent works on the host's files. It can write its own state, and
+// locked files are locked.
 func TestAgentInItsHome(t *testing.T) {
 	b := agentElsewhere(t)
 	b.ws = b.home

@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// A ledger that is found in a project may be a command's work, triggers and all: a
-// dispatch that is tried again runs under the contract that it was sent off with, or
-// not at all.
+// A ledger that is found in a project may be made by a command, triggers included: a retried
+// dispatch runs under the contract with which it was sent, or not at all.
 func TestDispatchAgainKeepsContract(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -43,7 +42,7 @@ func TestDispatchAgainKeepsContract(t *testing.T) {
 		r := b.dispatch("retry", spawn(), "--start")
 		if r.code != 125 || !strings.Contains(r.err, "another than the one that it ran under") {
 			t.Errorf("%s: %v", planted, r)
-			b.dispatch("wait", id(r)) // what was started in spite of it
+			b.dispatch("wait", id(r)) // may have been started all the same
 		}
 		b.sql("DROP TRIGGER planted")
 	}

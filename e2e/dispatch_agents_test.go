@@ -8,26 +8,26 @@ import (
 	"time"
 )
 
-// Real agents, from spawn to the record: what the row says of them is what the
-// model server saw.
+// These are real agents, from spawn to the record: the row is compared with what the model server
+// saw.
 func TestDispatchAgents(t *testing.T) {
 	eachClient(t, func(t *testing.T, c *client) {
 		t.Run("spawn", func(t *testing.T) { c.testDispatch(t, false) })
 		t.Run("driver", func(t *testing.T) { c.testDispatch(t, true) })
 		t.Run("contracts", c.testContracts)
-		if c.name == "codex" { // the others' streams tell their turns
+		if c.name == "codex" { // the others' streams report their turns
 			t.Run("turns unseen", c.testTurnsUnseen)
 		}
 	})
 }
 
-// A contract that an agent's command line has no words for is kept as far as it can
-// be, and the record says how far; only a spec that requires all of it is refused.
+// If an agent's command line cannot express a contract, the contract is enforced as well as
+// possible, and the record says how well; only a spec that requires all of it is refused.
 func (c *client) testContracts(t *testing.T) {
 	needSandbox(t)
 	for _, x := range []struct {
 		name, spec, field string
-		codex             string // the field's status, which is observed of the others; "" where it is refused
+		codex             string // the field's status, which is observed for the others; "" if it is refused
 	}{
 		{"patches", `{"tools_allowed": ["Read", "Grep"], "access_mode": "workspace-write"}`, "tools_allowed", "unavailable"},
 		{"patches that the kernel refuses", `{"tools_allowed": ["Read"], "access_mode": "read-only"}`, "tools_allowed", "observed"},
@@ -50,7 +50,7 @@ func (c *client) testContracts(t *testing.T) {
 	}
 }
 
-// Of the turns of a codex that has nothing on the host nobody can tell.
+// The turns of a codex without state on the host cannot be seen.
 func (c *client) testTurnsUnseen(t *testing.T) {
 	needSandbox(t)
 	for more, want := range map[string]string{"": "unavailable", `, "require_available": true`: ""} {
@@ -67,8 +67,8 @@ func (c *client) testTurnsUnseen(t *testing.T) {
 	}
 }
 
-// keepsContract demands that a dispatch completed with that status of a field, or
-// that it was refused for it where want is "".
+// keepsContract fails unless a dispatch completed with that status of a field or, if want is "",
+// was refused because of it.
 func (b *box) keepsContract(t *testing.T, name, id, field, want string, s *modelServer) {
 	t.Helper()
 	row, answers := b.row(id), len(s.truth().Answers)
@@ -151,8 +151,8 @@ func pathBefore(b *box) string {
 	return "PATH=" + os.Getenv("PATH")
 }
 
-// Intercore itself starts the driver, waits, and shows both columns. It is not
-// to be had from a registry: $SBX_TEST_IC or PATH says where one is.
+// Intercore itself starts the driver, waits, and shows both columns. No registry has it:
+// $SBX_TEST_IC or PATH says where it is.
 func TestDispatchIntercore(t *testing.T) {
 	ic := os.Getenv("SBX_TEST_IC")
 	if ic == "" {
@@ -187,7 +187,7 @@ func TestDispatchIntercore(t *testing.T) {
 		}
 	}
 	b.write("ws/slow.sh", "sleep 60\n")
-	// It ends what its own spawn has started, and what sbx has.
+	// It ends what its own spawn has started, and what sbx has started.
 	for _, id := range []string{run("dispatch", "spawn", "--type=sh", "--prompt-file=slow.sh", "--output="+b.out+"/s.md"),
 		strings.TrimSpace(b.dispatch("spawn", "--", "sh", "slow.sh").out)} {
 		within(t, limit/2, "it runs", func() bool { return strings.Contains(run("dispatch", "poll", id, "--json"), `"commands":1`) })
@@ -198,6 +198,6 @@ func TestDispatchIntercore(t *testing.T) {
 			t.Errorf("%v", row)
 		}
 	}
-	// What sbx left is sound to its owner.
+	// Intercore finds nothing wrong with what sbx left.
 	run("health")
 }

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// 64 drivers at once in one database of Intercore's, which was of an old version:
-// it is changed once, each row is whole, and nobody hears of a lock.
+// 64 drivers use one database of Intercore's at the same time, which was of an old version: it is
+// migrated once, each row is complete, and no process sees a lock.
 func TestDispatchManyDrivers(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -97,8 +97,8 @@ func TestDispatchDriverOnce(t *testing.T) {
 	}
 }
 
-// A spawn leaves nothing of the caller's with what it starts: neither a pipe that
-// somebody waits on, nor a place in its session.
+// The processes that a spawn starts keep nothing of the caller's: neither a pipe on which another
+// process waits, nor its session.
 func TestDispatchLetsGo(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -130,7 +130,7 @@ func TestDispatchLetsGo(t *testing.T) {
 	if err := syscall.Kill(pid, 0); err == nil && b.row(id).text("status") != "cancelled" {
 		t.Errorf("%v", b.row(id))
 	}
-	// What would be waited for without end is refused.
+	// A file that would have to be waited for without end is refused.
 	must(t, syscall.Mkfifo(b.base+"/fifo", 0o600))
 	if r := b.dispatch("spawn", "--prompt-file", b.base+"/fifo", "--", "cat"); r.code != 125 {
 		t.Errorf("%v", r)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The limit of a portfolio of Intercore's binds a spawn here too, and the budget
-// of a run is told; neither table is written.
+// The limit of a portfolio of Intercore's applies to a spawn of sbx, too, and the budget of a run
+// is reported; neither table is written.
 func TestDispatchRuns(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)

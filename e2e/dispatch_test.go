@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	_ "modernc.org/sqlite" // the ledgers of others
+	_ "modernc.org/sqlite" // for the foreign ledgers
 )
 
 // dispatch runs `sbx dispatch` in the workspace.
@@ -26,7 +26,7 @@ func (b *box) dispatch(args ...string) result {
 	return b.finish(cmd)
 }
 
-// row is a dispatch as `status --json` prints it.
+// row returns a dispatch as `status --json` prints it.
 func (b *box) row(id string) record {
 	b.t.Helper()
 	r := b.dispatch("status", id, "--json")
@@ -37,14 +37,14 @@ func (b *box) row(id string) record {
 	return row
 }
 
-// effective is the record that a row nests.
+// effective returns the record that a row contains.
 func (r record) effective() record {
 	e, _ := r["sandbox_effective"].(map[string]any)
 	return e
 }
 
-// intercore makes a database of Intercore's in the workspace at a version, by
-// the facts of its columns.
+// intercore makes a database of Intercore's in the workspace at a version, according to the facts
+// about its columns.
 func (b *box) intercore(version int) {
 	b.t.Helper()
 	must(b.t, os.MkdirAll(b.ws+"/.clavain", 0o755))
@@ -69,7 +69,7 @@ func (b *box) sql(statement string, args ...any) {
 	must(b.t, err)
 }
 
-// driver is scripts/dispatch.sh as Intercore calls it, not started.
+// driver returns scripts/dispatch.sh as Intercore calls it, not started.
 func (b *box) driver(out, prompt string, more ...string) *exec.Cmd {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
@@ -88,14 +88,13 @@ func (b *box) insert(id, agent, out, prompt string, spec any) {
 		id, agent, b.ws, prompt, out, out+".verdict", spec)
 }
 
-// The driver, called as Intercore calls it: it finds its row by the output file,
-// keeps to its contract, tells what it is at, and leaves the files that
-// Intercore reads, and the record.
+// The driver is called as Intercore calls it: it finds its row by the output file, keeps to its
+// contract, reports its progress, and leaves the files that Intercore reads, and the record.
 func TestDispatchDriver(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
 	b.intercore(39)
-	// The sleep is as long as a busy machine needs for the live file to be seen.
+	// The sleep is long enough for the live file to be seen on a busy machine.
 	prompt := b.write("task.md", "ls -A .clavain; /bin/true; sleep 6; (: >new) 2>/dev/null || echo refused\n"+
 		"echo '--- VERDICT ---'; echo 'STATUS: warn'; echo 'SUMMARY: mind the gap'; echo ---\n")
 	out := b.out + "/re port.md"
@@ -150,14 +149,14 @@ func TestDispatchDriver(t *testing.T) {
 	if b.row("other").text("status") != "spawned" {
 		t.Error("another's row was touched")
 	}
-	// Its row is found once: what has ended is not run again.
+	// Its row is found once: an ended dispatch does not run again.
 	if r := b.finish(b.driver(out, prompt)); r.code != 125 || !strings.Contains(r.err, "which has ended") {
 		t.Errorf("a second run: %v", r)
 	}
 }
 
-// What the driver cannot do it says, to the caller by its status and to
-// Intercore by the verdict; and it never takes less for more.
+// If the driver cannot do something, it tells the caller by its status and Intercore by the
+// verdict; it never reports more than it did.
 func TestDispatchDriverRefuses(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -192,7 +191,7 @@ func TestDispatchDriverRefuses(t *testing.T) {
 	}
 	b.insert("type", "../bin/sh", b.out+"/type.md", prompt, nil)
 	refused("no program's name", "not the name of a program", b.driver(b.out+"/type.md", prompt))
-	// What another's row holds may be anything.
+	// A foreign row may contain anything.
 	b.insert("x", "sh", b.out+"/x.md", prompt, nil)
 	b.sql("UPDATE dispatches SET id = '../x' || char(10), project_dir = '/no/such', timeout_sec = -9223372036854775808, name = char(27) || '[2J', pid = 'p', model = '--yolo' WHERE id = 'x'")
 	refused("a project that is not there", "it is not a directory", b.driver(b.out+"/x.md", prompt))
@@ -219,8 +218,8 @@ func TestDispatchDriverRefuses(t *testing.T) {
 	}
 }
 
-// The driver under a signal: the agent ends with it, and the status is left to
-// who sent it, as Intercore's kill does.
+// If the driver gets a signal, the agent ends with it. The sender sets the status, as Intercore's
+// kill does.
 func TestDispatchDriverIsStopped(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -240,7 +239,8 @@ func TestDispatchDriverIsStopped(t *testing.T) {
 	if r := b.dispatch("poll", "slow"); r.code != 0 || b.row("slow").text("status") == "spawned" {
 		t.Errorf("%v %v", r, b.row("slow"))
 	}
-	// So is what sbx itself has started in that ledger; sbx's own kill says how it ends.
+	// The same goes for a dispatch that sbx itself has started in that ledger; sbx's own kill sets
+	// the status.
 	for _, own := range []bool{false, true} {
 		id := strings.TrimSpace(b.dispatch("spawn", "--", "sh", "-c", "sleep 60").out)
 		within(t, limit/2, "it runs", func() bool { return b.row(id).whole("commands") == 1 })
@@ -261,7 +261,7 @@ func TestDispatchDriverIsStopped(t *testing.T) {
 	}
 }
 
-// The ledger is out of reach of what it keeps books on.
+// The command of a dispatch cannot reach the ledger.
 func TestDispatchLedgerIsOutOfReach(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -285,7 +285,7 @@ func TestDispatchLedgerIsOutOfReach(t *testing.T) {
 	}
 }
 
-// Neither are the directories above it, wherever the command writes them.
+// Nor can it change the directories above the ledger, wherever it may write them.
 func TestDispatchLedgerStaysWhereItIs(t *testing.T) {
 	needSandbox(t)
 	for _, c := range []struct{ name, dir, inside, spec string }{

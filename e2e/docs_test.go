@@ -16,20 +16,20 @@ import (
 
 var update = flag.Bool("update", false, "write what the commands of the documents printed into the documents")
 
-// TestDocs types the console blocks of every page on a terminal and compares what comes.
-// A page is one session of a shell, in ~/app of a home of its own:
+// TestDocs types the console blocks of every page on a terminal and compares the output. A page is
+// one session of a shell, in ~/app of a home of its own:
 //
-//   - in a block of the language console a line `$ command` is typed, lines `> …` behind it
+//   - in a block of the language console a line `$ command` is typed, lines `> …` after it
 //     belong to it, and the rest is its output;
 //   - `…` in an output stands for any text of its line, alone on a line for any lines, and
 //     the blanks between two columns for any two or more;
-//   - a block of another language whose first line is a comment of a file's name, or which
-//     stands beneath the name and a colon, is that file, made where the page comes to it;
+//   - a block of another language is a file, made when the page comes to it, if its first
+//     line is a comment with a file's name, or if the line above it is the name and a colon;
 //   - a comment <!-- setup … --> of the page is run by the shell and not shown;
-//   - the directory of the test before /home/u is left out; 8080, 3000 and 9000 stand for free ports.
+//   - the test's directory before /home/u is removed; 8080, 3000 and 9000 stand for free ports.
 //
-// The lines of sbx and those of the command are compared apart where they are not in
-// the page's order, since either may come first. With -update the pages get what came.
+// The lines of sbx and those of the command are compared separately if they are not in the page's
+// order, since either may come first. With -update the actual output is written to the pages.
 func TestDocs(t *testing.T) {
 	pages := docPages(t)
 	if len(pages) < 40 {
@@ -50,7 +50,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// docPages are the pages for users, and the picture of the README.
+// docPages returns the pages for users, and the picture of the README.
 func docPages(t *testing.T) []string {
 	t.Helper()
 	var pages []string
@@ -68,8 +68,7 @@ func docPages(t *testing.T) []string {
 	return pages
 }
 
-// step is something that the page's shell does: a command with its output, a file or a
-// preparation.
+// step is a step of the page's shell: a command with its output, a file or a preparation.
 type step struct {
 	script   string
 	output   []string
@@ -88,7 +87,7 @@ var (
 	svgRow = regexp.MustCompile(`<text class="(row|more)"[^>]*>(.*?)</text>`)
 )
 
-// readDoc takes a page, or a picture whose rows are one console block, apart.
+// readDoc splits a page, or a picture whose rows are one console block, into steps.
 func readDoc(text string) *doc {
 	d := &doc{lines: strings.Split(text, "\n")}
 	if strings.HasPrefix(text, "<svg") {
@@ -149,7 +148,7 @@ func (d *doc) console(from int, body []string) {
 			d.steps[last].to = from + i + 1
 		}
 	}
-	for i := range d.steps { // an empty line before the next command is no output
+	for i := range d.steps { // an empty line before the next command is not output
 		s := &d.steps[i]
 		for n := len(s.output); n > 0 && s.output[n-1] == ""; n = len(s.output) {
 			s.output, s.to = s.output[:n-1], s.to-1
@@ -166,7 +165,7 @@ func (d *doc) typed() (n int) {
 	return n
 }
 
-// installed is a directory with the programs, which is in view in sandboxes wherever the
+// installed returns a directory with the programs, which sandboxes have in view wherever the
 // sources lie.
 var installed = sync.OnceValues(func() (string, error) {
 	dir := filepath.Join(elsewhere, "bin")
@@ -243,8 +242,8 @@ func (d *doc) try(t *testing.T, page string) {
 	}
 }
 
-// voices has the lines of sbx before the others. One that came amid a line of the
-// command's, which was written piece by piece, is taken out of it.
+// voices puts the lines of sbx before the others. If one is in the middle of a line that the
+// command wrote in pieces, it is taken out of that line.
 func voices(lines []string) []string {
 	var own, others []string
 	piece := ""
@@ -285,7 +284,7 @@ func matches(want, got []string) bool {
 	return regexp.MustCompile(pattern + "$").MatchString(text)
 }
 
-// replaced are words that the page writes and the test types otherwise.
+// replaced are words of the page that the test types differently.
 type replaced struct {
 	*strings.Replacer
 	pairs [][2]string

@@ -21,9 +21,9 @@ func callOf(nr int, args ...uint64) string {
 	return s
 }
 
-// Calls are made with arguments that no kernel takes: who gets there is told
-// so, by another errno than who is refused. An ordinary user's control runs in
-// a user namespace of its own, where it has the capabilities to get there.
+// Calls have arguments that no kernel accepts: a call that gets through fails with another errno
+// than a denied one. An ordinary user's control runs in a user namespace of its own, where it has
+// the capabilities to get through.
 func TestRefusedCalls(t *testing.T) {
 	needSandbox(t)
 	bad := ^uint64(0)
@@ -33,7 +33,7 @@ func TestRefusedCalls(t *testing.T) {
 		nr      int
 		args    []uint64
 		inside  string
-		capable bool // only the host's root arrives
+		capable bool // only the host's root gets through
 	}{
 		{"mount", unix.SYS_MOUNT, []uint64{0, 0, 0, 0, 0}, "EPERM", false},
 		{"umount2", unix.SYS_UMOUNT2, []uint64{0, 0}, "EPERM", false},
@@ -101,7 +101,7 @@ func TestRefusedCalls(t *testing.T) {
 	for i, r := range rows {
 		out := control[argv[i]]
 		if r.capable && !isRoot() {
-			continue // this user's control is refused by the kernel itself; root's run has it
+			continue // the kernel itself denies this user's control; root's run covers it
 		}
 		if oneOf(out, arrives) && out != r.inside {
 			continue
@@ -114,8 +114,8 @@ func TestRefusedCalls(t *testing.T) {
 	}
 }
 
-// A process group is its caller's, of whom some may be another user's: for that
-// reason each has one of its own here, in which nobody else is.
+// A process group may contain processes of other users: therefore each attempt has a group of its
+// own here.
 func TestPrioritiesOfGroups(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -136,8 +136,7 @@ func TestPrioritiesOfGroups(t *testing.T) {
 	}
 }
 
-// capable runs attempts without a sandbox, in a user namespace where the
-// caller is not root.
+// capable runs attempts without a sandbox, in a user namespace if the caller is not root.
 func (b *box) capable(attempts ...string) map[string]string {
 	b.t.Helper()
 	if isRoot() {
@@ -232,7 +231,7 @@ func TestSocketFamilies(t *testing.T) {
 			if !oneOf(in, r.inside) {
 				t.Errorf("%s: %s inside, want %s (%s outside)", r.name, in, r.inside, out)
 			}
-			// What a kernel was built without says so by another errno.
+			// A kernel that was built without a feature answers with another errno.
 			if out == "EPERM" && !(r.root && !isRoot()) {
 				t.Errorf("control: %s: %s outside", r.name, out)
 			}
@@ -284,8 +283,8 @@ func TestSocketsOfTheHostAreOutOfReach(t *testing.T) {
 				}
 			}
 		}
-		// Where the network is the host's, TCP and abstract sockets are judged
-		// by their own rules: the scope still holds.
+		// If the network is the host's, TCP and abstract sockets have rules of their own: the scope
+		// still applies.
 		host := specWith(b.inView("workspace-write"), `"network":{"mode":"host"}`)
 		got := b.tries(host, argv...)
 		if got["tcp|"+port] != "ok" {
@@ -326,7 +325,7 @@ func TestProcessesOutsideAreOutOfReach(t *testing.T) {
 	}
 	b.env = b.env[:len(b.env)-1]
 	for _, spec := range []string{b.inView("read-only"), specWW} {
-		// Signal 0 harms nobody; -1 is everybody that can be reached.
+		// Signal 0 harms nothing; -1 stands for every process that can be reached.
 		got := b.tries(spec, kill, fmt.Sprintf("kill|-%d|0", pid), mem, "environ|"+secret, "onchild|readmem", "onchild|seize", "onchild|prlimit",
 			"seize|1", "readmem|1", "read|/proc/1/environ", "read|/proc/1/mem", "open|/proc/1/exe", "list|/proc/1/root", "list|/proc/1/cwd", "fdlinks|1",
 			"read|/proc/1/maps", "open|/proc/1/ns/mnt", "kill|1|9", "kill|-1|15")
@@ -346,14 +345,14 @@ func TestProcessesOutsideAreOutOfReach(t *testing.T) {
 			"list|/proc/1/cwd":     "EACCES",
 			"fdlinks|1":            "EACCES",
 			"open|/proc/1/ns/mnt":  "EACCES",
-			"kill|-1|15":           "ESRCH ok", // none is left but itself and pid 1
+			"kill|-1|15":           "ESRCH ok", // only itself and pid 1 are left
 		} {
 			if !oneOf(got[a], want) {
 				t.Errorf("%s: %s: %q, want %s", spec, a, got[a], want)
 			}
 		}
 	}
-	// kill(0) stays inside as well: caller and supervisor go on.
+	// kill(0) stays inside as well: caller and supervisor continue.
 	r := b.run(specWW, "/bin/sh", "-c", "trap '' TERM; kill -TERM 0; kill -TERM -1; echo end").ended()
 	_ = r
 	for _, w := range []*started{witness, other} {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// case of an attempt: what it is, and what it comes to outside and inside.
+// escape is an attempt, and its results outside and inside.
 type escape struct {
 	attempt         string
 	outside, inside string // errnos, or ok; several are separated by a space
@@ -24,8 +24,8 @@ func oneOf(got, want string) bool {
 	return false
 }
 
-// hold runs the attempts outside and under each spec, and compares. reset, if
-// any, puts back what a control has changed.
+// hold runs the attempts outside and under each spec, and compares the results. reset, if given,
+// undoes the changes of a control.
 func hold(t *testing.T, b *box, specs []string, reset func(), rows []escape) {
 	t.Helper()
 	var names []string
@@ -54,7 +54,7 @@ func hold(t *testing.T, b *box, specs []string, reset func(), rows []escape) {
 	}
 }
 
-// inView is a spec that shows the outside read-only even beneath /tmp.
+// inView returns a spec that shows the outside read-only even under /tmp.
 func (b *box) inView(mode string) string {
 	if !b.private() {
 		return `{"access_mode":"` + mode + `"}`
@@ -120,7 +120,7 @@ func TestFilesOutsideStayAsTheyAre(t *testing.T) {
 	})
 }
 
-// Beneath a private directory the outside is not even there.
+// Under a private directory the outside does not even exist.
 func TestFilesOfPrivateFoldersAreAbsent(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -159,8 +159,7 @@ func TestNoDescriptorLeadsOut(t *testing.T) {
 	})
 }
 
-// A directory that the host swaps while the command goes in and out of it is no
-// way out.
+// A directory that the host swaps while the command enters and leaves it is no way out.
 func TestChdirRace(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -191,8 +190,8 @@ func TestChdirRace(t *testing.T) {
 	}
 }
 
-// The supervisor's own working directory and that of the command do not leave
-// the sandbox when the directory is named from above.
+// The working directories of the supervisor and of the command do not lead out when the directory
+// is named from above.
 func TestUpFromTheWorkspace(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)

@@ -26,7 +26,7 @@ func TestNoNewPrivileges(t *testing.T) {
 	}
 }
 
-// A program that is set to another user's id gives nothing.
+// A program with another user's set-id bit gives nothing.
 func TestSetuidProgramsGiveNothing(t *testing.T) {
 	needSandbox(t)
 	if !isRoot() {
@@ -46,7 +46,7 @@ func TestSetuidProgramsGiveNothing(t *testing.T) {
 				t.Errorf("%s: %v", name, inside)
 			}
 		}
-		// The probe that tells its id needs root to be made set-id: root's run has it.
+		// Only root can make the probe set-id: root's run covers it.
 		return
 	}
 	b := newBoxElsewhere(t)
@@ -108,8 +108,8 @@ func TestProcAndSysAreNotWritten(t *testing.T) {
 	}
 }
 
-// Whatever else a kernel has in /proc that root may write by its mode is read-only,
-// but for what every user may write.
+// All other files that a kernel has in /proc and that root may write by their modes are read-only,
+// except those that every user may write.
 func TestProcHasNothingElseToWrite(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "find")
@@ -146,8 +146,8 @@ func TestRootsFilesAndDevices(t *testing.T) {
 		{"open|/etc/shadow", "ok", "ENOENT"},
 		{"id", "0", "0"},
 	})
-	// The nodes of /dev are the host's, to be used and not to be changed. What is
-	// tried changes nothing where it succeeds: they are root's.
+	// The nodes of /dev are the host's: the command can use them, but not change them. The attempts
+	// would change nothing if they succeeded: the nodes belong to root.
 	hold(t, b, []string{specRO, specWW}, func() {}, []escape{
 		{"chown|/dev/null", "ok", "EROFS"},
 		{"chown|/dev/tty", "ok", "EROFS"},
@@ -172,8 +172,8 @@ func TestRootsFilesAndDevices(t *testing.T) {
 	}
 }
 
-// A device that root's sbx was given as a standard stream is used and not changed:
-// its mode would be so for the whole host.
+// A device that root's sbx got as a standard stream can be used, but not changed: a new mode would
+// apply to the whole host.
 func TestRootsStreamsAreNotTheHostsNodes(t *testing.T) {
 	needSandbox(t)
 	if !isRoot() {
@@ -212,7 +212,7 @@ func TestRootsStreamsAreNotTheHostsNodes(t *testing.T) {
 			t.Errorf("%s: %s: %v", spec, mode, r)
 		}
 	}
-	for _, hidden := range []string{"/dev", "/dev/null"} { // the sandbox's own is not in view, but at hand
+	for _, hidden := range []string{"/dev", "/dev/null"} { // the sandbox's own is not in view, but open
 		spec := `{"filesystem":{"hide":[` + quoted(hidden) + `]}}`
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		r, mode := with(b.command(ctx, spec, "/bin/sh", "-c", "chmod 600 /proc/self/fd/0; cat; echo end"))
@@ -259,8 +259,7 @@ func TestCapabilities(t *testing.T) {
 	}
 }
 
-// Root works on files of other owners, as tar and a project of another user
-// need it.
+// Root works on files of other owners, as tar and another user's project require.
 func TestRootWorksOnOthersFiles(t *testing.T) {
 	needSandbox(t)
 	if !isRoot() {
@@ -278,7 +277,7 @@ func TestRootWorksOnOthersFiles(t *testing.T) {
 		if r.out != "4321 8765 640\n77 78\nend\n" {
 			t.Errorf("tar: %v", r)
 		}
-		// A project owned by another user, closed to others.
+		// The project belongs to another user, and is closed to others.
 		b.write("ws/theirs/f", "theirs\n")
 		for _, p := range []string{"", "/theirs", "/theirs/f"} {
 			must(t, os.Chown(b.ws+p, 5555, 5555))

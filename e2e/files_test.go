@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The table of what access_mode does, a row a thing, a column a mode.
+// This is the table of what access_mode does: a row for each operation, a column for each mode.
 func TestAccessModes(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -17,7 +17,7 @@ func TestAccessModes(t *testing.T) {
 		shared := "/tmp/" + uniqueName(t)
 		must(t, os.WriteFile(shared, []byte("TMP"), 0o644))
 		t.Cleanup(func() { os.Remove(shared) })
-		// What lies beneath a private directory is absent; elsewhere it is there to read.
+		// Paths under a private directory are absent; others can be read.
 		seen, note := "read:HOST", "read:NOTE"
 		refused := "EROFS"
 		if b.private() {
@@ -92,7 +92,7 @@ var (
 		".password-store", ".local/share/keyrings", ".mozilla", ".config/google-chrome", ".bitcoin"}
 )
 
-// withSecrets fills the home and gives the part of a spec that shows it.
+// withSecrets fills the home and returns the part of a spec that shows it.
 func (b *box) withSecrets() string {
 	for _, f := range secretFiles {
 		b.write(b.home+"/"+f, "SECRET")
@@ -148,7 +148,7 @@ func TestSecretsAreHidden(t *testing.T) {
 	})
 }
 
-// A secret is opened by its own path, or one beneath it, and by none above.
+// A secret is opened by its own path, or one under it, and by none above.
 func TestSecretsAreOpenedByName(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -176,8 +176,8 @@ func TestSecretsAreOpenedByName(t *testing.T) {
 	}
 }
 
-// The host renames a new file over a secret while the sandbox runs, as git,
-// npm and gh do: the new one is hidden, too.
+// The host renames a new file over a secret while the sandbox runs, as git, npm and gh do: the new
+// one is hidden, too.
 func TestSecretsStayHiddenWhenTheyAreReplaced(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -246,7 +246,7 @@ func TestSecretsThatAreLinks(t *testing.T) {
 	}
 }
 
-// A workspace with a secret in it keeps what is written there.
+// Files that the command writes stay in a workspace with a secret in it.
 func TestHomeAsWorkspace(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -262,7 +262,7 @@ func TestHomeAsWorkspace(t *testing.T) {
 	})
 }
 
-// A home by another name, which is a link, is the same home.
+// A home under another name, which is a link, is the same home.
 func TestHomeThatIsALink(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -271,7 +271,7 @@ func TestHomeThatIsALink(t *testing.T) {
 		b.write(b.home+"/.netrc", "machine\n")
 		b.env = append(b.env, "HOME="+link, "XDG_STATE_HOME=")
 		inside := "cat ~/.netrc " + b.home + "/.netrc 2>/dev/null; ls .local/state/sbx; echo x >wrote && echo end"
-		for range 2 { // the state directory is there from the second on
+		for range 2 { // the second time, the state directory exists
 			os.Remove(b.home + "/wrote")
 			r := b.plain("/bin/sh", "-c", `cd "$1" && exec "$2" exec -- /bin/sh -c "$3"`, "sh", link, sbxPath, inside)
 			if r.code != 0 || r.out != "end\n" || !exists(b.home+"/wrote") {
@@ -284,8 +284,8 @@ func TestHomeThatIsALink(t *testing.T) {
 	})
 }
 
-// Rules about paths, one of each mechanism. What a document means is in a table in package wrap
-// (TestMeaning).
+// These are rules about paths, one for each mechanism. A table in package wrap (TestMeaning) has
+// the meaning of documents.
 func TestFileRules(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -303,7 +303,7 @@ func TestFileRules(t *testing.T) {
 				[]string{"read|OUT/a/f", "read:HOST", "read|OUT/b/f", "ENOENT", "write|OUT/a/f", "EROFS", "read|/etc/passwd", "read:", "read|BASE/rec.json", "ENOENT"}},
 			{"write under read-only", `{"access_mode":"read-only","filesystem":{"write":["OUT/a"]}}`,
 				[]string{"write|OUT/a/f", "ok", "write|WS/f", "EROFS"}},
-			// A file of a directory that is writable is masked: it looks empty.
+			// A file in a writable directory is masked: it looks empty.
 			{"hide alone: nothing else changes", `{"filesystem":{"hide":["OUT/a/sub","OUT/b/f"]}}`,
 				[]string{"read|OUT/a/f", "read:HOST", "write|OUT/a/f", "ok", "read|OUT/a/sub/f", "ENOENT", "read|OUT/b/f", "ENOENT read:", "create|OUT/b/new", "ok", "write|WS/f", "ok"}},
 			{"hide of a file in a directory that is read-only", `{"access_mode":"read-only","filesystem":{"mounts":[{"label":"p","source":"WS","target":"WS","mode":"ro"},{"label":"o","source":"OUT","target":"OUT","mode":"ro"}],"hide":["OUT/b/f"]}}`,
@@ -484,7 +484,7 @@ func TestEnvironment(t *testing.T) {
 	names := []string{"PLAIN", "MY_API_KEY", "GITHUB_TOKEN", "DB_PASSWORD", "AWS_SECRET_ACCESS_KEY", "LC_TIME", "LC_X", "EMPTY", "SSH_AUTH_SOCK", "ODD", "SET", "HOME"}
 	for _, c := range []struct {
 		spec string
-		want string // the names that are there, in the order above
+		want string // the names that exist, in the order above
 	}{
 		{specNone, "PLAIN MY_API_KEY GITHUB_TOKEN DB_PASSWORD AWS_SECRET_ACCESS_KEY LC_TIME LC_X EMPTY SSH_AUTH_SOCK ODD HOME"},
 		{specRO, "PLAIN LC_TIME LC_X EMPTY ODD HOME"},
@@ -525,8 +525,8 @@ func TestReadOnlyMembers(t *testing.T) {
 	b.holds(b.ws+"/f", "WS")
 }
 
-// A directory above a private one that is bound into a root of the sandbox's own
-// does not bring the host's back.
+// Binding a directory above a private one into a root of the sandbox's own does not show the host's
+// contents of the private one.
 func TestFoldersBeneathWhatIsBoundStayPrivate(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)

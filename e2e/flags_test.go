@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// What --read opens is in view beside all that is without it; a spec with a list of its
-// own, and the job layout, show what the flag names and no more. What --hide names is
-// hidden. Both count from the current directory, not from the spec's.
+// --read opens a path in addition to those that are in view anyway. With a spec that has a list,
+// and with the job layout, only the flag's path is added. A path of --hide is hidden. Both are
+// relative to the current directory, not to the spec's.
 func TestFlagsSayWhatIsInView(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -46,8 +46,8 @@ func TestFlagsSayWhatIsInView(t *testing.T) {
 	}
 }
 
-// A flag adds to the last spec alone: a spec before it and an outer sandbox give no more
-// because of one. With what they have themselves each flag is taken.
+// A flag adds to the last spec only: a spec before it and an outer sandbox give no more because of
+// a flag. If they have the path themselves, the flag is accepted.
 func TestFlagsOpenNothingThatASpecShuts(t *testing.T) {
 	n := newNestElsewhere(t)
 	n.write("home/.netrc", "secret")

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// few are words before a command line that make a machine of 1000 processes of it.
+// few returns words that, before a command line, make a machine of 1000 processes.
 func few(t *testing.T) []string {
 	t.Helper()
 	const most = `echo 1000 > /proc/sys/kernel/pid_max && test "$(cat /proc/sys/kernel/pid_max)" = 1000 && exec "$@"`
@@ -23,7 +23,7 @@ func few(t *testing.T) []string {
 	return append(words, "/bin/sh", "-c", most, "sh")
 }
 
-// pidMaxApart tells whether a pid namespace has a pid_max of its own.
+// pidMaxApart reports whether each pid namespace has a pid_max of its own.
 func pidMaxApart() bool {
 	text, _ := os.ReadFile("/proc/sys/kernel/osrelease")
 	v := strings.SplitN(string(text), ".", 3)
@@ -70,13 +70,13 @@ func TestForksAreBounded(t *testing.T) {
 			}
 		})
 	}
-	// Root's in a pid namespace that has no pid_max of its own, as before Linux 6.14.
+	// This is root in a pid namespace without a pid_max of its own, as before Linux 6.14.
 	if isRoot() {
 		b.host = append(slices.Clone(host), "/bin/sh", "-c", `mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"`, "/proc/sys/kernel/pid_max")
 		r := b.run(specRO, b.probe(), "forks", "700").ended()
 		boundByGroup(t, b, r, "pid namespace", "pid_max: read-only file system")
 		b.host = host
-		// Nor does another tool's sandbox have one.
+		// Another tool's sandbox has none either.
 		if _, err := exec.LookPath("bwrap"); err == nil {
 			b.args = []string{"--backend", "bwrap"}
 			r := b.run(specRO, b.probe(), "forks", "700").ended()
@@ -86,7 +86,7 @@ func TestForksAreBounded(t *testing.T) {
 			}
 		}
 	}
-	// Who asks for more gets it.
+	// A spec that requests more gets it.
 	if !isRoot() || grouped(t, newBox(t)) {
 		if r := b.run(`{"access_mode": "read-only", "limits": {"pids": 800}}`, b.probe(), "forks", "700").ended(); forks(r) < 700 {
 			t.Errorf("%v", r)
@@ -94,9 +94,9 @@ func TestForksAreBounded(t *testing.T) {
 	}
 }
 
-// boundByGroup holds that root's forks, of the 700 that were tried on a machine of 1000,
-// ended at half of it in a control group. Where none can be made in the caller's own the
-// record says why.
+// boundByGroup fails unless root's forks, of the 700 that were tried on a machine of 1000, ended at
+// half of it in a control group. If none can be made in the caller's own group the record must say
+// why.
 func boundByGroup(t *testing.T, b *box, r result, ends, why string) {
 	t.Helper()
 	by, reason := r.rec.by("processes"), r.rec.reason("processes")
@@ -115,8 +115,8 @@ func boundByGroup(t *testing.T, b *box, r result, ends, why string) {
 	noGroupsLeft(t)
 }
 
-// Without a pid namespace an ordinary user's are bounded by RLIMIT_NPROC, root's by a
-// control group. A lower limit of the spec's holds.
+// Without a pid namespace RLIMIT_NPROC limits an ordinary user's processes, and a control group
+// limits root's. A lower limit of the spec applies.
 func TestForksWithoutASandbox(t *testing.T) {
 	for name, spec := range map[string]string{"danger-full-access": specFull, "nothing": `{}`} {
 		t.Run(name, func(t *testing.T) {

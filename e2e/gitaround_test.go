@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// A workspace that lies in a repository of the home lies in it inside, too: git
-// looks for a repository within one file system. A file of the home is hidden, for
-// which few names are bound anew and many are laid over.
+// If the workspace lies in a repository in the home, it does so inside, too: git searches for a
+// repository only within one file system. A file of the home is hidden, for which a home with few
+// names is rebuilt from binds, and one with many covered by an overlay.
 func TestRepositoryAroundTheWorkspace(t *testing.T) {
 	needSandbox(t)
 	if elsewhere == "" {

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// makeBare turns a directory into a repository, with no name that is protected by
-// itself, and spoils the one above so that git comes to look. git runs what the
-// configuration beside the directory's other files names.
+// makeBare turns a directory into a repository that has no protected name, and breaks the one
+// above, so that git considers the new one. git runs the programs that a configuration next to the
+// directory's other files names.
 const makeBare = `rm -f .git/HEAD
 	if [ "$2" = objects ]; then
 		mkdir -p $1/objects $1/refs
@@ -23,8 +23,8 @@ const makeBare = `rm -f .git/HEAD
 	(echo "ref: refs/heads/main" >$1/HEAD) 2>/dev/null
 	echo end`
 
-// A working tree's top, or a directory in it, does not become a repository that a
-// plain git status on the host takes its configuration from.
+// The top of a working tree, or a directory in it, cannot become a repository from which a plain
+// git status on the host takes its configuration.
 func TestFoldersDoNotBecomeRepositories(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -68,7 +68,8 @@ func TestFoldersDoNotBecomeRepositories(t *testing.T) {
 				}
 			}
 		}
-		// One that is nothing else is listed, and a file called HEAD is free.
+		// A directory that is nothing but a repository is listed, and a file called HEAD is
+		// allowed.
 		must(t, os.WriteFile(b.ws+"/.git/HEAD", head, 0o644))
 		for _, dir := range []string{"sub", "store", "objects", "refs", "commondir", "config", "config.worktree", "HEAD"} {
 			must(t, os.RemoveAll(b.ws+"/"+dir))
@@ -87,7 +88,7 @@ func TestFoldersDoNotBecomeRepositories(t *testing.T) {
 	})
 }
 
-// What a directory that looks like a repository holds besides is protected all the same.
+// Protected names in a directory that looks like a repository are protected all the same.
 func TestRepositoriesInALookAlike(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -106,9 +107,8 @@ func TestRepositoriesInALookAlike(t *testing.T) {
 	}
 }
 
-// What an earlier command left in the workspace, as many directories and bare
-// repositories as it likes, does not keep the search from what it could not make:
-// the repositories and submodules that are there.
+// Many directories and bare repositories that an earlier command left in the workspace do not keep
+// the search from finding repositories and submodules that this command could not have made.
 func TestManyFoldersOfAnEarlierRun(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -153,8 +153,8 @@ func TestManyFoldersOfAnEarlierRun(t *testing.T) {
 		must(t, os.RemoveAll(fmt.Sprintf("%s/b%d", b.ws, i+1)))
 	}
 
-	// A repository beyond the bound is not found any more. Of submodules it is the
-	// .git file, which the supervisor refuses to open for writing.
+	// A repository beyond the bound is not found. Of a submodule there is also the .git file, which
+	// the supervisor refuses to open for writing.
 	plant(`mkdir d; for i in $(seq 2100); do mkdir "d/$i"; done`)
 	mounted["write|"+b.ws+"/a/b/c/sub/.git"] = "EPERM"
 	mounted["truncate|"+b.ws+"/a/b/c/sub/file"] = "ok"

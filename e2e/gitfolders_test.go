@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// What would become a submodule's git directory, or another worktree's, is refused
-// by whatever path it is made: in the common directory of a linked worktree, under
-// a name that looks like branches, by a rename that brings it along.
+// A name that would become a submodule's git directory, or another worktree's, is denied by
+// whatever path it is made: in the common directory of a linked worktree, under a name that looks
+// like branches, by a rename that brings it along.
 func TestGitFoldersToCome(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -55,7 +55,7 @@ func TestGitFoldersToCome(t *testing.T) {
 	})
 }
 
-// A directory with hooks is not renamed to where a configuration looks for some.
+// A directory with hooks cannot be renamed to the path where a configuration expects hooks.
 func TestGitHooksPathToCome(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -70,8 +70,8 @@ func TestGitHooksPathToCome(t *testing.T) {
 	b.absent(b.ws + "/tools")
 }
 
-// A document that writes a git directory and nothing else opens all that is in it, and
-// nothing of it is moved away, whatever stands beside git's own names.
+// A document that lists a git directory and nothing else as writable opens all of it, and nothing
+// in it is moved away, whatever is next to git's own names.
 func TestGitFolderAlone(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {

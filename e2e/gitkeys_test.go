@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// programKeys are variables of git's configuration that name a program, each with
-// the value that names the file.
+// programKeys are variables of git's configuration that name a program, each with a value that
+// names the file.
 var programKeys = []struct{ key, value, file string }{
 	{"lfs.extension.a.clean", "tools/clean.sh %f", "tools/clean.sh"},
 	{"lfs.customtransfer.a.path", "tools/transfer.sh", "tools/transfer.sh"},
@@ -50,8 +50,7 @@ func TestProgramsOfGitKeys(t *testing.T) {
 	})
 }
 
-// A fetch on the host runs the command of an ext:: remote: not one that the inside
-// wrote.
+// A fetch on the host runs the command of an ext:: remote, but not one that the inside wrote.
 func TestFetchByACommand(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {

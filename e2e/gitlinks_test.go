@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// plantLinks has git on the host write outside of the workspace: what a commit
-// writes into its own directory lands where the links lead.
+// plantLinks makes git on the host write outside of the workspace: the files that a commit writes
+// into its own directory would go where the links lead.
 const plantLinks = `cd .git || exit 1
 	rm -f COMMIT_EDITMSG logs/HEAD ORIG_HEAD
 	ln -s $1/message COMMIT_EDITMSG
@@ -18,11 +18,10 @@ const plantLinks = `cd .git || exit 1
 	mv ../left ORIG_HEAD
 	echo end`
 
-// bringLink is the same by a directory, in which the link was before.
+// bringLink does the same with a directory that already contains the link.
 const bringLink = `mv .git/logs .git/was && mv .git/brought .git/logs && echo end`
 
-// A git commit on the host writes into its own directory, whatever links a command
-// made there.
+// A git commit on the host writes into its own directory, whatever links a command made there.
 func TestGitWritesThroughNoLink(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -81,7 +80,7 @@ func TestGitWritesThroughNoLink(t *testing.T) {
 	})
 }
 
-// What git does with its directory in a day goes on.
+// Everyday operations of git on its directory still work.
 func TestGitWorksWithoutLinks(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -95,8 +94,8 @@ func TestGitWorksWithoutLinks(t *testing.T) {
 	}
 }
 
-// git checkout . on the host, by which what a command did is undone, writes what
-// the index names, a hook among it, and runs it.
+// git checkout . on the host, which undoes a command's changes, writes the files that the index
+// names: a hook among them would then run.
 func TestGitChecksOutNoHook(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -130,9 +129,9 @@ func TestGitChecksOutNoHook(t *testing.T) {
 	})
 }
 
-// A link that reaches a git directory past the listener is moved away while the command runs: in a
-// directory that is renamed, by a path through /proc, and in one whose name /proc shows for a
-// removed one.
+// A link that gets into a git directory past the listener is moved away while the command runs: in
+// a directory that is renamed, by a path through /proc, and in a directory whose name /proc shows
+// like that of a removed one.
 func TestGitLinksDoNotStay(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -158,7 +157,7 @@ func TestGitLinksDoNotStay(t *testing.T) {
 		}
 		must(t, os.RemoveAll(b.ws+"/.git/logs/refs/heads"))
 	}
-	// The name alone makes a directory no removed one: its links are denied as elsewhere.
+	// The name alone does not make it a removed directory: links in it are denied as elsewhere.
 	if r := b.sh(b.withConfig(specWW), `mkdir ".git/x (deleted)" && ln -s /etc ".git/x (deleted)/HEAD"`); !r.rec.refused("filesystem", b.ws+"/.git/x (deleted)/HEAD") {
 		t.Errorf("%v", r)
 	}

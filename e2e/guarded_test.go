@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// In a default run everything is enforced, but for protected names that are not there at
-// launch: a program that races with the supervisor can pass it, as the line says. Where
-// opens that make one are not denied the line is less.
+// In a default run everything is enforced except protected names that do not exist at launch: a
+// program that races with the supervisor can get past it, as the line says. If opens that create
+// one are not denied, the status is weaker.
 func TestDefaultRunIsEnforcedOrGuarded(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -34,7 +34,7 @@ func TestDefaultRunIsEnforcedOrGuarded(t *testing.T) {
 		b.absent(b.ws + "/.git")
 		b.absent(b.ws + "/.envrc")
 	}
-	// Read-only there are none to speak of.
+	// A read-only run has none.
 	b.args = nil
 	if r := b.sh(specRO, "true").ended(); r.rec.status("new_protected_names") != "" {
 		t.Errorf("control: %v", r.rec.list("enforcement"))

@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// hiddenMounts are mounts to places that are hidden by default: what is mounted is
-// in view there, and nothing else of the place is.
+// hiddenMounts are mounts to places that are hidden by default: the mount is in view there, and
+// nothing else of the place.
 var hiddenMounts = []struct {
 	name, source, target, mode string
-	want                       string // what the target shows
+	want                       string // the content of the target
 }{
 	{"a file of a hidden directory onto itself", "HOME/.aws/credentials", "HOME/.aws/credentials", "ro", "KEY"},
 	{"a hidden directory onto itself", "HOME/.aws", "HOME/.aws", "ro", "KEY CONF"},
@@ -24,8 +24,8 @@ var hiddenMounts = []struct {
 	{"a tmpfs in a hidden directory", "", "HOME/.aws/t", "tmpfs", ""},
 }
 
-// hiddenHome fills a home: with few names it is put together anew where one of
-// them is hidden, with many it becomes an overlay.
+// hiddenHome fills a home. If a name in it is hidden, a home with few names is rebuilt, and one
+// with many becomes an overlay.
 func (b *box) hiddenHome(many bool) {
 	for path, text := range map[string]string{".aws/credentials": "KEY", ".aws/config": "CONF", ".netrc": "NETRC", ".ssh/id": "ID", "data/f": "DATA"} {
 		b.write(b.home+"/"+path, text)
@@ -37,8 +37,7 @@ func (b *box) hiddenHome(many bool) {
 	}
 }
 
-// showing is a script that prints what stands at a target, and then whatever else of
-// the secrets can be read.
+// showing is a script that prints the content of a target, and then any secrets that can be read.
 func showing(home, target string) string {
 	return `cd ` + target + ` 2>/dev/null && { set -- *; [ -e "$1" ] || set --; cd /; for f in "$@"; do set -- ` + target + `/"$f"; cat "$1"; printf ' '; done; } || cat ` + target + `; echo
 for f in ` + home + `/.aws/* ` + home + `/.netrc ` + home + `/.ssh/*; do case $f in ` + target + `|` + target + `/*) ;; *) cat "$f" 2>/dev/null;; esac; done; echo end`
@@ -52,8 +51,7 @@ func hiddenMountSpec(b *box, base string, source, target, mode string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(base, "MOUNTS", `"mounts": [{`+m+`}]`), "HOME", b.home)
 }
 
-// A mount into what is hidden by default is in view there, and the rest stays
-// hidden.
+// A mount at a path that is hidden by default is in view there, and the rest stays hidden.
 func TestMountsIntoHidden(t *testing.T) {
 	needSandbox(t)
 	bases := []string{
@@ -103,7 +101,7 @@ func sameWords(got, want string) bool {
 	return true
 }
 
-// The same where another tool mounts, and where nothing counts or describes.
+// The same holds if another tool mounts, and if nothing counts or describes.
 func TestWrappedMountsIntoHidden(t *testing.T) {
 	eachWrapper(t, func(t *testing.T, b *box, tool outerTool) {
 		b.hiddenHome(true)
@@ -120,8 +118,8 @@ func TestWrappedMountsIntoHidden(t *testing.T) {
 	}, "docker", "podman", "runsc") // an image has none of these directories
 }
 
-// A mount that something hides all the same is no "enforced" one: filesystem.hide
-// goes before it, and the line says so; else it is a refusal.
+// A mount that something hides is not reported as enforced: filesystem.hide beats it, and the line
+// says so; otherwise it is a refusal.
 func TestMountsThatStayHidden(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -143,8 +141,8 @@ func TestMountsThatStayHidden(t *testing.T) {
 	b.sh(twice, "cat /mnt/.aws/credentials").refused("/mnt/.aws/credentials")
 }
 
-// A directory mounted onto itself shows nothing of the secrets in it, whatever the
-// document names of them; and what a tmpfs covers is not what stands beneath it.
+// A directory mounted onto itself shows none of its secrets, whatever the document names in them;
+// and a tmpfs hides what is under it.
 func TestMountsOverTheHome(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {

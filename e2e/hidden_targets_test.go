@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Hide goes before mounts, where a mount shows something beneath a hidden path too.
+// Hide beats mounts also if a mount shows something under a hidden path.
 func TestHideBeatsMountsBeneath(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -18,7 +18,7 @@ func TestHideBeatsMountsBeneath(t *testing.T) {
 				parent := `{"access_mode": "workspace-write", "filesystem": {` + mounts + `}}`
 				script := "cat " + target + "/f; echo x >" + target + "/new; echo end"
 				if r := b.run(parent, "sh", "-c", script); r.code == 125 {
-					continue // nowhere to mount
+					continue // there is no place to mount
 				} else if r.ended().out != "data\nend\n" {
 					t.Errorf("control: %s, read %s: %v", target, read, r)
 				}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A home that another mount shows is the home there as well: its names that the host
-// runs later are protected, and sbx's own state is neither made nor moved by a command.
+// A home that another mount shows counts as the home there as well: its protected names are
+// protected, and a command can neither make nor move sbx's own state.
 func TestHomeSeenTwice(t *testing.T) {
 	needSandbox(t)
 	words := []string{needPrograms(t, "unshare"), "--mount"}
@@ -23,7 +23,8 @@ func TestHomeSeenTwice(t *testing.T) {
 		"in a tree":              {"home", "tree/deep/shown", "tree"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// what is left in the home, and the state directory's parent under another name
+			// returns what is left in the home, and the parent of the state directory under another
+			// name
 			run := func(sandboxed bool) (left []string) {
 				b := newBox(t)
 				b.env = slices.DeleteFunc(b.env, func(kv string) bool { return strings.HasPrefix(kv, "XDG_STATE_HOME=") })

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// plantAtHome writes what a login, a shell or a tool of the host runs, and says
-// what it could. The directories are made in place and brought along by a rename.
+// plantAtHome writes files that a login, a shell or a tool of the host runs, and prints what
+// succeeded. It makes directories in place, and also brings them by a rename.
 const plantAtHome = `cd "$HOME"
 	for f in .bashrc dot/profile .zshrc .ssh/authorized_keys .config/systemd/user/x.service .local/bin/ls bin/ls .aws/config \
 			.gitconfig .exrc .lesskey .gvimrc .nanorc .forward .config/lesskey .sbt/1.0/plugins/p.sbt; do
@@ -21,7 +21,7 @@ const plantAtHome = `cd "$HOME"
 	for f in .local/share/tool/x .config/tool/x go/pkg/x .cache/x notes; do mkdir -p $(dirname $f) && echo x >$f && echo kept $f; done
 	echo end`
 
-// A home that is the workspace, or lies in it, keeps what is run from it.
+// In a home that is the workspace, or lies in it, files that the host runs are protected.
 func TestHomesInAWorkspace(t *testing.T) {
 	needSandbox(t)
 	for _, home := range []string{"", "/people/one"} {
@@ -58,15 +58,15 @@ func TestHomesInAWorkspace(t *testing.T) {
 			name := strings.TrimPrefix(home+"/.bashrc", b.ws+"/")
 			b.sh(specWith(specWW, `"filesystem":{"write":["`+name+`"]}`), "echo opened >"+name+"; echo end").ended()
 			b.holds(home+"/.bashrc", "opened\n")
-			// Where it is not searched for programs, bin is a directory like others.
+			// Without PATH, bin is an ordinary directory.
 			b.env = append(b.env, "PATH="+searchable(os.Getenv("PATH")))
 			b.sh(specWW, `mkdir "$HOME/bin" && echo x >"$HOME/bin/x" && echo end`).ended()
 		})
 	}
 }
 
-// The user's own configuration of git, made in a home that is the workspace, would
-// have the next git on the host run what it names.
+// A user's own git configuration, made in a home that is the workspace, would make the next git on
+// the host run the programs that it names.
 func TestGitConfigurationOfAHome(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "git")
@@ -88,7 +88,7 @@ func TestGitConfigurationOfAHome(t *testing.T) {
 	})
 }
 
-// holdsLines wants these lines of output and no others.
+// holdsLines fails unless the output has exactly these lines.
 func (r result) holdsLines(t *testing.T, what string, want ...string) {
 	t.Helper()
 	if got := strings.TrimSpace(r.out); got != strings.Join(want, "\n") {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// homesOf is a host on which root finds homes of others: the password file of a mount
+// homesOf returns a host on which root finds homes of others: the password file in a mount
 // namespace of the test's own names them.
 func homesOf(t *testing.T, n int) (b *box, dir string) {
 	needSandbox(t)
@@ -31,11 +31,11 @@ func homesOf(t *testing.T, n int) (b *box, dir string) {
 	return b, dir
 }
 
-// reads is what can be read of the homes, and end.
+// reads prints what can be read of the homes, and end.
 const reads = `cd "$0" 2>/dev/null; for h in u*; do echo $h $(ls -A $h 2>/dev/null) $(cat $h/notes $h/.netrc 2>/dev/null); done; echo end`
 
-// Nothing of another user's home is in view of root's sandbox, whether by a mount over
-// it or, where there are many, by a directory without it.
+// Nothing in another user's home is in view of root's sandbox: a mount covers it or, if there are
+// many, a directory without it does.
 func TestHomesOfOthers(t *testing.T) {
 	for _, n := range []int{2, 9} {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestHomesOfOthers(t *testing.T) {
 			if got := b.plain("/bin/sh", "-c", reads, dir).ended().out; got != all {
 				t.Fatalf("control: %q", got)
 			}
-			if !isRoot() { // whom the homes' own permissions keep out, or nothing does
+			if !isRoot() { // the homes' own permissions keep this user out, or nothing does
 				if got := b.run(specRO, "/bin/sh", "-c", reads, dir).ended().out; got != all {
 					t.Errorf("an ordinary user: %q", got)
 				}

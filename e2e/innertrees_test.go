@@ -2,9 +2,8 @@ package e2e
 
 import "testing"
 
-// A writable directory that lies in another keeps its protected names, be the
-// larger one named by a mount, and what was there is not taken for new and moved
-// away.
+// A writable directory that lies in another keeps its protected names, even if a mount names the
+// larger one, and existing files are not taken for new and moved away.
 func TestProtectedNamesOfATreeInAnother(t *testing.T) {
 	needSandbox(t)
 	mount := func(source, target string) string {

@@ -9,20 +9,20 @@ import (
 	"testing"
 )
 
-// insideTry runs in the workspace /work of a container. Without sbx both writes succeed,
-// and the socket is bound. Under sbx with best_effort the write outside is denied whatever
-// the container has; what hides needs namespaces.
+// insideTry runs in the workspace /work of a container. Without sbx both writes succeed, and the
+// socket is bound. Under sbx with best_effort the write outside is denied whatever the container
+// supports; hiding needs namespaces.
 const insideTry = `cd /work; echo hidden >/output/secret; touch /output/without && echo control
 sbx exec -- true 2>/work/refused; echo plain=$?
 sbx exec --effective /tmp/record.json --best-effort '*' --hide /output/secret -- sh -c 'touch /work/in && echo inside; touch /output/out && echo outside; cat /output/secret; /probe try "peer|/work/socket"; echo'; echo status=$?
 cat /work/refused; echo "record=$(tr -d '\n' </tmp/record.json)"; sbx doctor`
 
-// insideServes is the probe's word for a server that was bound and connected to; whether
-// it learns of whom is the kernel's.
+// insideServes matches the probe's result for a server that was bound and connected to; whether the
+// server learns who its client is depends on the kernel.
 var insideServes = regexp.MustCompile(`peer\|/work/socket\t(ok|ENOPROTOOPT)`)
 
-// TestInsideContainers has sbx run in containers: what an engine withholds makes a lower
-// level, and the record, the refusal and doctor say so and what would open more.
+// TestInsideContainers runs sbx in containers: if an engine withholds something, sbx uses a lower
+// fallback level, and the record, the refusal and doctor say so and name what would open more.
 func TestInsideContainers(t *testing.T) {
 	const (
 		bare = "landlock and seccomp alone"

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// make hands its jobs on to a make inside.
+// make passes its job server to a make inside.
 func TestMakeKeepsItsJobserver(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "make")
@@ -36,7 +36,7 @@ func TestMakeKeepsItsJobserver(t *testing.T) {
 	})
 }
 
-// Of the descriptors that MAKEFLAGS names the two ends of one pipe alone are handed on.
+// Of the descriptors that MAKEFLAGS names only the two ends of one pipe are passed on.
 func TestJobserverIsAPipe(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)

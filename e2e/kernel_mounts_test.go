@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The kernel's file systems that the host has in view at other places, as a chroot
-// has in its directory, are not the sandbox's: a root could write sysctl files there.
+// The kernel's file systems that the host shows at other places, as in the directory of a chroot,
+// are not the sandbox's own: through them a root could write sysctl files.
 func TestKernelsFileSystemsElsewhere(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -34,13 +34,13 @@ func TestKernelsFileSystemsElsewhere(t *testing.T) {
 			t.Errorf("%s: %v", spec, r)
 		}
 	}
-	// Nor are they opened by name.
+	// Naming them opens nothing either.
 	for field, path := range map[string]string{"write": jail + "/proc/sys", "read": srv + "/jail"} {
 		b.on(host, `{"access_mode":"read-only","filesystem":{"`+field+`":["`+path+`"]}}`, "/bin/true").refused("filesystem." + field)
 	}
 }
 
-// /proc and what is in it are named in filesystem.read, and are the sandbox's own.
+// filesystem.read may name /proc and paths in it: they are the sandbox's own.
 func TestProcIsNamed(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -54,8 +54,8 @@ func TestProcIsNamed(t *testing.T) {
 	}
 }
 
-// The root holds the host's own /proc, /sys and /dev: no field makes it writable, and
-// where a command starts there it is no workspace.
+// The root directory contains the host's own /proc, /sys and /dev: no field makes it writable, and
+// it is not a workspace for a command that starts there.
 func TestTheRootIsNoWorkspace(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)

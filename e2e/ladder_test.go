@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// refusing is the command line that makes a host on which something is refused, by a
-// program that runs another behind a filter.
+// refusing returns the command line that simulates a host which denies something: a program that
+// runs another behind a filter.
 func refusing(t *testing.T, what ...string) []string {
 	t.Helper()
 	path, err := refuseBuilt()
@@ -18,7 +18,7 @@ func refusing(t *testing.T, what ...string) []string {
 	return append(append([]string{path}, what...), "--")
 }
 
-// on runs sbx on a host that the words before it make.
+// on runs sbx on a host that the words before it simulate.
 func (b *box) on(host []string, spec string, argv ...string) result {
 	b.t.Helper()
 	os.Remove(b.rec)
@@ -31,7 +31,7 @@ func (b *box) on(host []string, spec string, argv ...string) result {
 	return b.finish(cmd)
 }
 
-// reason is that of a line of the enforcement.
+// reason returns the reason in a line of the enforcement.
 func (r record) reason(field string) string {
 	for _, l := range r.list("enforcement") {
 		if l.text("field") == field {
@@ -46,11 +46,11 @@ const (
 	modeEffort = `{"access_mode": "workspace-write", "best_effort": ["*"]}`
 )
 
-// ladderHost is a host with less than this one, and what is left on it.
+// ladderHost is a host that lacks something, and what is left on it.
 type ladderHost struct {
 	name string
 	make func(t *testing.T) []string
-	step string // what the reason names
+	step string // the step that the reason names
 	land bool   // Landlock is left
 	only string // "root", "user"; "" for both
 }
@@ -84,8 +84,8 @@ func (l *ladderHost) each(t *testing.T, f func(t *testing.T, b *box, host []stri
 	})
 }
 
-// What cannot be held is refused before the command starts, with the field, the
-// step that the host refused, and what would help.
+// If something cannot be enforced, sbx refuses before the command starts, with the field, the step
+// that the host denied, and a hint.
 func TestLadderRefuses(t *testing.T) {
 	needSandbox(t)
 	for _, l := range ladderHosts() {
@@ -106,8 +106,8 @@ func TestLadderRefuses(t *testing.T) {
 	}
 }
 
-// With best_effort the command runs, the record says what does not hold and
-// why, and what is left really refuses.
+// With best_effort the command runs, the record says what is not enforced and why, and the
+// remaining rules really are enforced.
 func TestLadderBestEffort(t *testing.T) {
 	needSandbox(t)
 	for _, l := range ladderHosts() {
@@ -161,7 +161,7 @@ func TestLadderBestEffort(t *testing.T) {
 	}
 }
 
-// seccomp is what shuts the network where there is no namespace for it.
+// Without a network namespace seccomp denies the network.
 func TestLadderFilterHolds(t *testing.T) {
 	needSandbox(t)
 	python := needPrograms(t, "python3")
@@ -184,8 +184,8 @@ print("end")
 	}
 }
 
-// A list of what may be read is Landlock's own trade: what is not on it cannot be
-// opened. Its names and metadata stay in view, so that it has to be accepted.
+// Landlock alone can enforce a list of readable paths: files that are not on it cannot be opened.
+// Their names and metadata stay in view, so the document has to accept that.
 func TestLadderReadListByLandlockAlone(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -216,7 +216,7 @@ func TestLadderReadListByLandlockAlone(t *testing.T) {
 	}
 }
 
-// Without Landlock namespaces and mounts hold all, and the record says so.
+// Without Landlock, namespaces and mounts enforce everything, and the record says so.
 func TestLadderWithoutLandlock(t *testing.T) {
 	needSandbox(t)
 	for name, what := range map[string]string{"not built": "landlock", "a domain refused": "restrict"} {
@@ -239,7 +239,7 @@ func TestLadderWithoutLandlock(t *testing.T) {
 	}
 }
 
-// Without a filter the side doors are open: that is refused, or told.
+// Without a filter the side doors are open: that is refused, or reported.
 func TestLadderWithoutSeccomp(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -257,8 +257,8 @@ func TestLadderWithoutSeccomp(t *testing.T) {
 	}
 }
 
-// Root climbs down to namespaces without a user namespace, where one cannot be
-// had or cannot have a /proc of its own: containers mount over parts of theirs.
+// Root falls back to namespaces without a user namespace if none can be made, or if it cannot have
+// a /proc of its own: containers mount over parts of theirs.
 func TestLadderAsRoot(t *testing.T) {
 	if !isRoot() {
 		t.Skip("root's part")
@@ -292,8 +292,8 @@ func TestLadderAsRoot(t *testing.T) {
 	}
 }
 
-// Without process_vm_readv, as under Docker 20.10's filter, the supervisor still sees
-// what a call is about, be it with namespaces or without.
+// Without process_vm_readv, as under Docker 20.10's filter, the supervisor still sees the arguments
+// of a call, with namespaces or without.
 func TestListenerWithoutReadv(t *testing.T) {
 	needSandbox(t)
 	for _, what := range [][]string{{"nothing"}, {"readv"}, {"noreadv"}, {"readv", "ptrace"}, {"mount", "nothing"}, {"mount", "readv"}, {"mount", "noreadv", "ptrace"}} {
@@ -301,7 +301,7 @@ func TestListenerWithoutReadv(t *testing.T) {
 		new, git, folder := "create|"+b.ws+"/new", "create|"+b.ws+"/.envrc", "openat2|"+b.ws+"/second"
 		r := b.on(refusing(t, what...), modeEffort, b.probe(), "try", new, git, folder, "run|/bin/true").ended()
 		want, violations := "EPERM", 1
-		if what[0] == "mount" { // nobody looks, as the record says
+		if what[0] == "mount" { // nothing watches, as the record says
 			want, violations = "ok", 0
 			r.rec.hasStatus(t, "protected_names", "unavailable")
 		}

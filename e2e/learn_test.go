@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// learn runs a script under sbx learn: the spec is what goes to stdout.
+// learn runs a script under sbx learn, which writes the spec to stdout.
 func (b *box) learn(script string, flags ...string) result {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
@@ -24,7 +24,7 @@ func (b *box) learn(script string, flags ...string) result {
 	return b.finish(cmd)
 }
 
-// learnBox has a home that a learning run can lay a copy over.
+// learnBox returns a box whose home a learning run can cover with a copy.
 func learnBox(t *testing.T) *box {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -39,13 +39,13 @@ func learnBox(t *testing.T) *box {
 	return b
 }
 
-// What a command writes outside of the workspace succeeds while it is learned, and does
-// not stay. The spec is no larger than that takes, and lets the command do it.
+// While sbx learns a command, its writes outside of the workspace succeed and do not stay. The
+// resulting spec is no larger than necessary, and allows the command to run.
 func TestLearn(t *testing.T) {
 	needPrograms(t, "mkdir", "mv", "rm", "ln", "touch", "chmod")
 	for _, c := range []struct {
 		name, script string
-		want         []string // what may be written
+		want         []string // the paths that may be written
 		notes        []string
 	}{
 		{"nothing", "echo x >inside", nil, nil},
@@ -103,7 +103,7 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// A secret stays hidden from a command that is learned, and is a comment.
+// A secret stays hidden from the command, and becomes a comment of the spec.
 func TestLearnOfSecrets(t *testing.T) {
 	needPrograms(t, "cat", "mkdir")
 	b := learnBox(t)
@@ -129,7 +129,7 @@ func TestLearnOfSecrets(t *testing.T) {
 	}
 }
 
-// The layers and what holds them are out of the command's sight, and so is sbx's state.
+// The command sees neither the layers and their directory, nor sbx's state.
 func TestLearnedLayersAreOutOfSight(t *testing.T) {
 	needPrograms(t, "ls", "find", "mkdir")
 	b := learnBox(t)
@@ -141,7 +141,7 @@ func TestLearnedLayersAreOutOfSight(t *testing.T) {
 	b.absent("state/sbx/planted")
 }
 
-// Secrets stay hidden whatever is done to the layers, and so do the layers.
+// Secrets stay hidden whatever the command does to the layers, and so do the layers.
 func TestLearnedLayersHideSecrets(t *testing.T) {
 	needSandbox(t)
 	b := agentElsewhere(t)
@@ -158,8 +158,8 @@ func TestLearnedLayersHideSecrets(t *testing.T) {
 	}
 }
 
-// Where no copy can be laid over a directory, what is written there is denied and in the
-// spec, and it is told that the rest is not known.
+// If no copy can cover a directory, writes there are denied and appear in the spec, and sbx says
+// that later writes are not known.
 func TestLearnWithoutLayers(t *testing.T) {
 	for name, make := range map[string]func(b *box) (host []string, said string){
 		"no whiteouts": func(b *box) ([]string, string) {
@@ -195,7 +195,7 @@ func TestLearnWithoutLayers(t *testing.T) {
 	n.absent("ws/ran")
 }
 
-// Names that were asked for are in the spec, with --network host the network is.
+// Names that the command looked up are in the spec; with --network host the network is.
 func TestLearnOfTheNetwork(t *testing.T) {
 	needPrograms(t, "getent")
 	b := learnBox(t)
@@ -211,7 +211,7 @@ func TestLearnOfTheNetwork(t *testing.T) {
 	}
 }
 
-// With --save stdout stays the command's; a file that is there is left.
+// With --save stdout stays the command's; an existing file is not overwritten.
 func TestLearnSaves(t *testing.T) {
 	b := learnBox(t)
 	r := b.learn("echo x >>$HOME/there", "--save", "learned.yaml")

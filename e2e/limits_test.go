@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bounded is a spec with limits, with a sandbox around and without.
+// bounded returns specs with limits, with a sandbox and without.
 func bounded(limits string) map[string]string {
 	return map[string]string{
 		"sandbox": `{"access_mode": "workspace-write", "limits": {` + limits + `}}`,
@@ -22,8 +22,8 @@ func bounded(limits string) map[string]string {
 	}
 }
 
-// grouped tells whether this caller can have a control group for memory here,
-// by what sbx itself says.
+// grouped reports whether this caller can have a control group for memory here, according to sbx
+// itself.
 func grouped(t *testing.T, b *box) bool {
 	t.Helper()
 	r := b.run(`{"limits": {"memory": "1GiB"}}`, "true")
@@ -33,8 +33,8 @@ func grouped(t *testing.T, b *box) bool {
 	return r.code == 0
 }
 
-// memoryStatus is what a limit of memory is where a group holds it: version 1
-// lets sockets have more.
+// memoryStatus returns the status of a memory limit that a group enforces: version 1 allows sockets
+// more.
 func memoryStatus(r result) string {
 	if strings.Contains(r.rec.by("limits.memory"), "v1") {
 		return "degraded"
@@ -42,8 +42,8 @@ func memoryStatus(r result) string {
 	return "enforced"
 }
 
-// eachBounded runs a test with limits that need a control group, with and
-// without a sandbox. Where none can be had the refusal is what is tested.
+// eachBounded runs a test with limits that need a control group, with and without a sandbox. If no
+// group can be made it tests the refusal.
 func eachBounded(t *testing.T, field, limits string, f func(t *testing.T, b *box, spec string)) {
 	for name, spec := range bounded(limits) {
 		t.Run(name, func(t *testing.T) {
@@ -61,8 +61,7 @@ func eachBounded(t *testing.T, field, limits string, f func(t *testing.T, b *box
 	}
 }
 
-// groups are the control groups that supervisors have made, by the pid in their
-// name.
+// groups returns the control groups that supervisors have made, by the pid in their name.
 func groups() map[int][]string {
 	all := map[int][]string{}
 	filepath.WalkDir("/sys/fs/cgroup", func(path string, d os.DirEntry, err error) error {
@@ -79,11 +78,10 @@ func groups() map[int][]string {
 	return all
 }
 
-// groupsBefore are those that others left on this host before the tests.
+// groupsBefore are those that existed on this host before the tests.
 var groupsBefore = sync.OnceValue(groups)
 
-// noGroupsLeft demands that no supervisor has left a group. Other runs on this
-// host may be under way.
+// noGroupsLeft fails if a supervisor has left a group. Other runs may be in progress on this host.
 func noGroupsLeft(t *testing.T) {
 	t.Helper()
 	before := groupsBefore()
@@ -97,7 +95,7 @@ func noGroupsLeft(t *testing.T) {
 	})
 }
 
-// violation is the record's first of kind limit.
+// violation returns the record's first violation of kind limit.
 func (r record) violation() record {
 	for _, v := range r.list("violations") {
 		if v.text("kind") == "limit" {
@@ -130,15 +128,15 @@ func TestMemoryHog(t *testing.T) {
 		}
 		r.breaks("limits.memory: 32MiB")
 		r.rec.hasStatus(t, "limits.memory", memoryStatus(r))
-		if peak, _ := r.rec.at("usage", "memory_peak_bytes").(float64); peak < 16<<20 || peak > 33<<20 { // the kernel lets a page more be charged at times
+		if peak, _ := r.rec.at("usage", "memory_peak_bytes").(float64); peak < 16<<20 || peak > 33<<20 { // the kernel sometimes allows a page more
 			t.Errorf("the peak is %v", r.rec.at("usage"))
 		}
 		b.run(spec, b.probe(), "hog", "8").ended()
 	})
 }
 
-// A descendant's memory counts, and so does what is in a tmpfs; a shell that goes
-// on after its child's end is the one that ends the run.
+// A descendant's memory counts, and so do files in a tmpfs. A shell that continues after its child
+// ended is what ends the run.
 func TestMemoryOfTheTree(t *testing.T) {
 	eachBounded(t, "limits.memory", `"memory": "32MiB", "timeout": "10s"`, func(t *testing.T, b *box, spec string) {
 		r := b.sh(spec, b.probe()+" hog 80; echo survived")
@@ -161,8 +159,8 @@ func TestMemoryOfTheTree(t *testing.T) {
 	})
 }
 
-// The supervisor outlives a command that does not fit even while it is executed:
-// it still shares its memory then.
+// The supervisor survives a command that is already too large when it is executed and still shares
+// memory with the supervisor.
 func TestMemoryTooSmallToStart(t *testing.T) {
 	big := strings.Repeat("x", 100_000)
 	for _, size := range []string{"1B", "4KiB", "64KiB", "1MiB"} {
@@ -199,14 +197,14 @@ func TestForks(t *testing.T) {
 				return
 			}
 			r := b.run(spec, b.probe(), "forks", "60").ended()
-			if got := r.lines(); got["forks"] != "EAGAIN" || got["all"] != "30" { // threads are counted
+			if got := r.lines(); got["forks"] != "EAGAIN" || got["all"] != "30" { // threads count, too
 				t.Errorf("%v", r)
 			}
 			r.rec.hasStatus(t, "limits.pids", "enforced")
 			if strings.Contains(r.rec.by("limits.pids"), "cgroup") {
 				r.breaks("limits.pids: 30")
 			}
-			// What else the user runs is not counted, nor is pid 1 of the sandbox.
+			// The user's other processes are not counted, nor is pid 1 of the sandbox.
 			crowd(t, b, 5)
 			if got := b.run(spec, b.probe(), "forks", "60").ended().lines(); got["all"] != "30" {
 				t.Errorf("beside other processes of the user: %v", got)
@@ -230,7 +228,7 @@ func crowd(t *testing.T, b *box, n int) {
 	eventually(t, "the crowd is there", func() bool { return len(processesOf(path)) >= 1<<n })
 }
 
-// A fork bomb is held, and the timeout ends it; nothing is left of it.
+// A fork bomb is limited, and the timeout ends it; nothing of it is left.
 func TestForkBomb(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -256,7 +254,7 @@ func TestForkBomb(t *testing.T) {
 	noGroupsLeft(t)
 }
 
-// processesOf are those that execute a file.
+// processesOf returns the processes that execute a file.
 func processesOf(path string) (pids []int) {
 	all, _ := filepath.Glob("/proc/[0-9]*/exe")
 	for _, e := range all {
@@ -286,7 +284,7 @@ func TestSpinner(t *testing.T) {
 	})
 }
 
-// What a supervisor that was killed has left goes with the next run.
+// The groups that a killed supervisor left are removed by the next run.
 func TestLostGroupsAreSwept(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -322,8 +320,7 @@ func TestLostGroupsAreSwept(t *testing.T) {
 	noGroupsLeft(t)
 }
 
-// An ordinary user to whom a group was delegated has limits, of which it can
-// leave none.
+// An ordinary user with a delegated group has limits that a command cannot leave.
 func TestDelegatedGroup(t *testing.T) {
 	if !isRoot() {
 		t.Skip("only root can delegate")
@@ -365,7 +362,7 @@ func TestDelegatedGroup(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	// Its own groups are no way out, without file rules too.
+	// Its own groups are no way out, also without file rules.
 	leave := `for f in /sys/fs/cgroup/memory/sbx-e2e.*/cgroup.procs; do (echo $$ >$f) 2>/dev/null && echo left; done; echo end`
 	r := as(`{"filesystem": {"hide": ["/srv"]}, "limits": {"memory": "32MiB"}}`, "/bin/sh", "-c", leave).ended()
 	if strings.Contains(r.out, "left") {
@@ -377,8 +374,7 @@ func TestDelegatedGroup(t *testing.T) {
 	noGroupsLeft(t)
 }
 
-// A command that a limit ended does not end without a word, unless it is to be
-// quiet.
+// If a limit ends a command, sbx says so, unless it has to be quiet.
 func TestLimitsAreSaid(t *testing.T) {
 	b := newBox(t)
 	needSandbox(t)
@@ -399,7 +395,7 @@ func TestLimitsAreSaid(t *testing.T) {
 	}
 }
 
-// What lies in the buffers of sockets is memory, too.
+// The buffers of sockets count as memory, too.
 func TestMemoryOfSockets(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)

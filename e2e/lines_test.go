@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// lineReader collects lines as they come.
+// lineReader collects lines as they arrive.
 type lineReader struct {
 	mu    sync.Mutex
 	lines []string
-	next  int // the first line that wait has not looked at
+	next  int // the first line that wait has not examined
 	done  chan struct{}
 }
 

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// goesOn is a run in the state directory that has started a program and been denied a call,
-// and waits.
+// goesOn returns a run in the state directory that has started a program, was denied a call, and
+// waits.
 func (b *box) goesOn() *started {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
@@ -23,7 +23,7 @@ func (b *box) goesOn() *started {
 	return s
 }
 
-// follows is sbx with a run to follow, in a pipe.
+// follows starts an sbx that follows a run, with its output in a pipe.
 func (b *box) follows(args ...string) *started {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
@@ -32,7 +32,7 @@ func (b *box) follows(args ...string) *started {
 	return b.launch(cmd, cancel)
 }
 
-// has waits for a line that holds all of the texts, a line's end among them.
+// has waits for a line that contains all of the texts; its newline counts.
 func (s *started) has(texts ...string) {
 	s.t.Helper()
 	if !s.out.wait(func(l string) bool {
@@ -47,7 +47,7 @@ func (s *started) has(texts ...string) {
 	}
 }
 
-// What a run does is seen while it goes on, in a pipe and on a terminal, and it is seen to end.
+// sbx watch shows what a run does while it runs, in a pipe and on a terminal, and shows its end.
 func TestWatchRun(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -75,7 +75,7 @@ func TestWatchRun(t *testing.T) {
 	if code := x.wait(); code != 0 {
 		t.Errorf("on a terminal: %d %q", code, x.all())
 	}
-	next := b.follows("watch") // a run that is only about to start
+	next := b.follows("watch") // a run that is about to start
 	time.Sleep(300 * time.Millisecond)
 	other := b.goesOn()
 	next.has("/bin/sh -c")
@@ -93,8 +93,7 @@ func TestWatchRun(t *testing.T) {
 	}
 }
 
-// A run whose supervisor is killed is seen to be lost, and its record has what was seen
-// until then.
+// A run whose supervisor is killed is shown as lost, and its record contains everything up to then.
 func TestWatchLost(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -115,7 +114,8 @@ func TestWatchLost(t *testing.T) {
 	}
 }
 
-// A record that is named is left alone while the command runs, which may have it in view.
+// A record with a name of the user's is not written while the command runs, since the command may
+// see it.
 func TestNamedRecordIsWrittenTwice(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)

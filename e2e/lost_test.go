@@ -12,8 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// killedRun is a run whose supervisor was killed, with its record in the state
-// directory.
+// killedRun returns the record, in the state directory, of a run whose supervisor was killed.
 func (b *box) killedRun() (path string) {
 	b.t.Helper()
 	had, _ := filepath.Glob(b.base + "/state/sbx/runs/*/effective.json")
@@ -31,8 +30,8 @@ func (b *box) killedRun() (path string) {
 	return now[len(now)-1]
 }
 
-// What a person is shown and what a program reads is the same: of a run that was
-// killed, that it is lost, and of one that goes on, that it runs.
+// People and programs get the same information: that a killed run is lost, and that another is
+// running.
 func TestLostIsTheSameInEachForm(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -65,8 +64,8 @@ func TestLostIsTheSameInEachForm(t *testing.T) {
 	s.wait()
 }
 
-// Runs that end beside each other leave each other's records as they are, while
-// each looks for what was lost.
+// Runs that end at the same time leave each other's records unchanged, while each looks for lost
+// ones.
 func TestFinishedRecordsStay(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -87,7 +86,7 @@ func TestFinishedRecordsStay(t *testing.T) {
 			}
 		})
 	}
-	for i := range runs { // beyond 200 ms others are looked at
+	for i := range runs { // after 200 ms a run examines others
 		work <- []string{"0.2", "0.22", "0.25", "0.3"}[i%4]
 	}
 	close(work)

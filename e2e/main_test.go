@@ -1,12 +1,10 @@
-// Package e2e runs the built sbx as a person would and looks at what happened:
-// at the exit status, at what the inside printed, at the host's files, at the
-// record. It knows no package of the module.
+// Package e2e runs the built sbx as a person would and looks at the results: the exit status, the
+// output of the inside, the host's files, the record. It uses no other package of the module.
 //
-// A refusal counts only beside a control: the same attempt without the sandbox
-// succeeds or, where that would harm or the host refuses it anyway, ends with
-// another errno. The inside prints a last line that only the finished inside
-// can print, so that a program that died early is not taken for one that was
-// refused.
+// A denial only counts together with a control: the same attempt without the sandbox succeeds or,
+// if that would do harm or the host denies it anyway, fails with another errno. The inside prints a
+// last line that only a finished inside can print, so that a program that died early does not look
+// like one that was denied something.
 package e2e
 
 import (
@@ -26,20 +24,20 @@ var (
 	sbxPath   string // the program under test
 	probePath string // testdata/probe, built for this run
 	moduleDir string
-	elsewhere string // a directory of this run that no private directory covers; "" where there is none
+	elsewhere string // a directory of this run that no private directory covers; "" for none
 )
 
 func TestMain(m *testing.M) {
 	os.Exit(testMain(m))
 }
 
-// short are the tests that -short leaves where none is named: one of each mechanism.
+// short are the tests that run with -short if none is named: one for each mechanism.
 var short = []string{"Capabilities", "DevicesAreTheSandboxsOwn", "ExitStatus", "HideBeatsMountsBeneath", "LadderAsRoot", "LadderWithoutLandlock",
 	"NetworkListenRefused", "NoNewPrivileges", "ProcAndSysAreNotWritten", "ProtectedNamesAreRefused", "RefusalLeavesARecord", "RefusedCalls",
 	"SecretsAreHidden", "Started", "TimeoutInTime", "ViewIsWhatAProbeFinds", "WritesOutOfViewAreViolations"}
 
 func testMain(m *testing.M) int {
-	// What the caller's sandbox or shell says is not to reach the tests.
+	// Settings of the caller's sandbox or shell must not reach the tests.
 	os.Unsetenv("SBX_EFFECTIVE")
 	os.Unsetenv("XDG_STATE_HOME")
 	work, err := os.MkdirTemp("", "sbx-e2e-bin.")
@@ -72,8 +70,8 @@ func complain(err error) int {
 	return 1
 }
 
-// build finds the program under test ($SBX, or bin/sbx where no source is
-// younger, or one built for this run) and builds the probe.
+// build finds the program under test ($SBX, or bin/sbx if no source is newer, or one built for this
+// run) and builds the probe.
 func build(work string) error {
 	here, err := os.Getwd()
 	if err != nil {
@@ -98,7 +96,7 @@ func build(work string) error {
 	return err
 }
 
-// The programs that the tests run, each built on first use.
+// These are the programs that the tests run, each built on first use.
 var (
 	builtDir    string
 	probeBuilt  = program("e2e/testdata/probe")
@@ -107,8 +105,8 @@ var (
 	plainBuilt  = program("cmd/sbx") // without its entry point
 )
 
-// program gives the path of a package's program: built once, or in SBX_TEST_BUILT, where
-// scripts/test.sh has built it for both users.
+// program returns a function that returns the path of a package's program: built once, or in
+// SBX_TEST_BUILT, where scripts/test.sh has built it for both users.
 func program(pkg string) func() (string, error) {
 	return sync.OnceValues(func() (string, error) {
 		path := filepath.Join(builtDir, filepath.Base(pkg))
@@ -128,7 +126,7 @@ func program(pkg string) func() (string, error) {
 	})
 }
 
-// isFresh tells whether no source of the module is younger than bin.
+// isFresh reports whether no source of the module is newer than bin.
 func isFresh(bin string) bool {
 	b, err := os.Stat(bin)
 	if err != nil {
@@ -158,9 +156,8 @@ func isFresh(bin string) bool {
 	return err == nil && fresh
 }
 
-// findElsewhere makes a directory that lies beneath none of the directories that are
-// private inside: in SBX_TEST_ELSEWHERE, if that is set. An ordinary user without such
-// a place tests beneath /tmp only.
+// findElsewhere makes a directory that is not under a directory which is private inside: in
+// SBX_TEST_ELSEWHERE, if that is set. An ordinary user without such a place tests only under /tmp.
 func findElsewhere() string {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -190,7 +187,6 @@ func isPrivate(path string) bool {
 	return false
 }
 
-// limit is how long any single command of a test may take before it is given
-// up. It holds for a slow disk as well: the first run of an agent reads some
-// 400 MB of programs.
+// limit is the time after which a test gives up a command. It is enough for a slow disk: the first
+// run of an agent reads some 400 MB of programs.
 const limit = 4 * time.Minute

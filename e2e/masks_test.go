@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// opened are the masked folders that a record says were opened, as "target rule".
+// opened returns the masked directories that a record reports as opened, as "target rule".
 func opened(r result) (list []string) {
 	for _, v := range r.rec.list("violations") {
 		if v.text("action") == "open" {
@@ -22,8 +22,8 @@ func opened(r result) (list []string) {
 
 const specHides = `{"access_mode":"workspace-write","filesystem":{"hide":["one","two","three"]}}`
 
-// Who opens a directory that is hidden shows, with the line that hides it; who asks
-// for its status or for a name in it does not.
+// A program that opens a hidden directory is reported, with the line that hides it; one that asks
+// for its status or for a name in it is not.
 func TestOpenedMasksAreViolations(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -49,8 +49,8 @@ func TestOpenedMasksAreViolations(t *testing.T) {
 	})
 }
 
-// What is attempted in a directory or at a file that is hidden is refused because its mount
-// may only be read, whoever runs it, and is told with the line that hides it.
+// Attempts in a hidden directory or on a hidden file are denied because the mount is read-only, for
+// any user, and reported with the line that hides it.
 func TestWritesIntoMasksAreViolations(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -75,8 +75,8 @@ func TestWritesIntoMasksAreViolations(t *testing.T) {
 	})
 }
 
-// A walk over many does not push out the rest, and one that is opened over and
-// over does not keep the supervisor.
+// A walk over many of them does not displace other reports, and one that is opened again and again
+// does not keep the supervisor busy.
 func TestOpenedMasksAreBounded(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -97,7 +97,7 @@ func TestOpenedMasksAreBounded(t *testing.T) {
 	}
 }
 
-// A directory that the host replaced is masked again, and told of as before.
+// A directory that the host replaced is masked again, and reported as before.
 func TestOpenedMaskOfARenewal(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -108,7 +108,7 @@ func TestOpenedMaskOfARenewal(t *testing.T) {
 	k.settled()
 	must(t, os.Rename(b.ws+"/two", b.ws+"/was"))
 	b.write(b.ws+"/two/file", "content\n")
-	time.Sleep(500 * time.Millisecond) // not to be asked for: that would be an open
+	time.Sleep(500 * time.Millisecond) // asking would be an open
 	if got := k.ask("ls two"); got != "" {
 		t.Errorf("the mask is not there again: %q", got)
 	}

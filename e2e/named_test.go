@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// namingFiles are settings that have a program of the workspace run by itself, each
-// with that program and with a file that it names too and nothing runs.
+// namingFiles are settings by which a program of the workspace runs by itself, each with that
+// program, and with a file that it also names and nothing runs.
 var namingFiles = []struct{ settings, text, program, free string }{
 	{".claude/settings.json", `{"hooks": {"PostToolUse": [{"hooks": [{"type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/p/lint.sh --fix"}]}]},
 		"permissions": {"allow": ["Bash(p/free:*)"]}}`, "p/lint.sh", "p/free"},
@@ -32,8 +32,8 @@ var namingFiles = []struct{ settings, text, program, free string }{
 	{".mcp.json", `{"a": {"command": "node", "args": ["node_modules/x/p.js", "p/run.js"]}}`, "p/run.js", "node_modules/x/p.js"},
 }
 
-// A program that settings name is as they are: whoever changes it has it run on the
-// host. The document opens it by its name.
+// A program that settings name is protected like the settings: a command that changes it would have
+// it run on the host. A document opens it by its name.
 func TestProgramsThatSettingsName(t *testing.T) {
 	needSandbox(t)
 	for _, c := range namingFiles {
@@ -65,8 +65,7 @@ func TestProgramsThatSettingsName(t *testing.T) {
 	}
 }
 
-// A refusal says which settings name the program, and so does the record of a run in
-// which nothing was refused.
+// A denial says which settings name the program, and so does the record of a run without denials.
 func TestProgramsThatSettingsNameAreTold(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -99,8 +98,8 @@ func TestProgramsThatSettingsNameAreTold(t *testing.T) {
 	b.holds(b.ws+"/one.sh", "x\n")
 }
 
-// What a script of a hook's runs is found, and what that runs; a program of another
-// language is where it ends.
+// The programs that a hook's script runs are found, and the ones that these run; the search ends at
+// programs in other languages.
 func TestProgramsThatScriptsName(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -121,7 +120,7 @@ func TestProgramsThatScriptsName(t *testing.T) {
 	})
 }
 
-// A commit on the host runs what its hook runs: not what the inside wrote there.
+// A commit on the host runs what its hook runs, but nothing that the inside wrote there.
 func TestCommitByAHook(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {

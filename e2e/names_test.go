@@ -20,8 +20,7 @@ func (b *box) inBox(name string, mode os.FileMode) {
 	must(b.t, os.Chmod(b.ws+"/"+name, mode))
 }
 
-// Each way by which a name comes into being is refused for a protected one, and
-// works for another beside it.
+// Each way to create a name is denied for a protected name, and works for another one next to it.
 func TestProtectedNamesAreRefused(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -56,7 +55,7 @@ func TestProtectedNamesAreRefused(t *testing.T) {
 	})
 }
 
-// What the kernel can read or resolve and the supervisor cannot is not let pass.
+// A path that the kernel can read or resolve and the supervisor cannot is denied.
 func TestProtectedNamesUnseen(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "gcc")
@@ -75,7 +74,7 @@ func TestProtectedNamesUnseen(t *testing.T) {
 	}
 }
 
-// Without a counter the first thing that a program does is refused as well.
+// Without a counter the very first call of a program is denied as well.
 func TestProtectedNamesUncounted(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "gcc")
@@ -92,7 +91,7 @@ func TestProtectedNamesUncounted(t *testing.T) {
 	}
 }
 
-// However long the chain of links is, an open makes no protected name at its end.
+// However long the chain of links is, an open creates no protected name at its end.
 func TestProtectedNamesBehindLinks(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -109,8 +108,8 @@ func TestProtectedNamesBehindLinks(t *testing.T) {
 	}
 }
 
-// A program that changes the name while it is read is refused, or what it made
-// does not stay.
+// If a program changes the name while the supervisor reads it, the call is denied, or the created
+// file does not stay.
 func TestProtectedNamesAgainstARacer(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "gcc")
@@ -131,15 +130,15 @@ func TestProtectedNamesAgainstARacer(t *testing.T) {
 	}
 	r.rec.hasStatus(t, "protected_names", "enforced")
 	r.rec.hasStatus(t, "new_protected_names", "guarded")
-	// However often it was refused and moved away, each is a line.
+	// Each denial and each removal has a line.
 	refused, moved := strings.Count(r.err, "is a protected name"), strings.Count(r.err, "was created")
 	if lines := strings.Count(r.err, "\n"); refused != 1 || moved != min(len(r.rec.moved()), 1) || lines != refused+moved {
 		t.Errorf("%d lines, %d of refusals and %d of %d names that were moved away:\n%.2000s", lines, refused, moved, len(r.rec.moved()), r.err)
 	}
 }
 
-// project makes a hundred directories, more than are watched, and in the last one what a
-// racer makes a repository of, whose configuration names a program.
+// project makes a hundred directories, more than are watched, and returns the last one: there a
+// racer makes a repository whose configuration names a program.
 func (b *box) project() (last, marker string) {
 	b.t.Helper()
 	for i := range 100 {
@@ -156,8 +155,8 @@ func (b *box) project() (last, marker string) {
 	return last, marker
 }
 
-// What a racer makes where nobody watches, by way of another directory, does not stand
-// until the end.
+// A repository that a racer makes where nothing watches, by way of another directory, is gone
+// before the end.
 func TestProtectedNamesAgainstARacerInTheDepth(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "gcc", "git")
@@ -195,8 +194,8 @@ func TestProtectedNamesAgainstARacerInTheDepth(t *testing.T) {
 	}
 }
 
-// What comes into being without a call that the supervisor sees is found while the
-// command runs, in each directory.
+// A name that is created without a call which the supervisor sees is found while the command runs,
+// in each directory.
 func TestProtectedNamesAreFoundInTheDepth(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "git")
@@ -206,7 +205,7 @@ func TestProtectedNamesAreFoundInTheDepth(t *testing.T) {
 			b.args = args
 			k := b.talk(specWW)
 			k.settled()
-			must(t, os.Rename(last+"/seed", last+"/b/.git")) // in a racer's stead
+			must(t, os.Rename(last+"/seed", last+"/b/.git")) // instead of a racer
 			if got := k.ask("mkdir made && echo made"); got != "made" {
 				t.Fatalf("%q: %q", args, got)
 			}
@@ -222,9 +221,8 @@ func TestProtectedNamesAreFoundInTheDepth(t *testing.T) {
 	}
 }
 
-// A program whose memory cannot be read, since it is another user's and may only
-// be executed, is refused what the listener decides, and its programs are charged
-// unseen.
+// The memory of a program cannot be read if it belongs to another user and may only be executed.
+// The calls on which the listener decides are denied to it, and its programs are charged unseen.
 func TestUnreadablePrograms(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "gcc")

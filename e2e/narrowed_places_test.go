@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// A document that starts elsewhere, or writes less, opens nothing that the one above
-// it hides: by a link that a command may have left, where a secret is a link itself,
-// and in a directory that is private.
+// A document that starts elsewhere, or writes less, opens nothing that the one above it hides: not
+// by a link that a command may have left, not if a secret is a link itself, and not in a private
+// directory.
 func TestNarrowedPlacesOpenNothing(t *testing.T) {
 	needSandbox(t)
 	b := boxIn(t, elsewhere)
@@ -28,7 +28,7 @@ func TestNarrowedPlacesOpenNothing(t *testing.T) {
 		return `{"access_mode": "read-only", "working_dir": "` + b.ws + `", "filesystem": {"read": ["/", "` + path + `"]}}`
 	}
 	written := `{"filesystem": {"read": ["/", "` + b.ws + `/netrc"], "write": ["` + b.ws + `"]}}`
-	// What is named itself is in view, wherever one starts.
+	// A path that is named itself is in view, wherever the command starts.
 	for _, docs := range [][]string{{shown(b.base + "/home/.netrc")}, {shown(b.base + "/home/.netrc"), dir("ws/sub")}} {
 		args := []string{}
 		for _, d := range docs {
@@ -61,8 +61,8 @@ func TestNarrowedPlacesOpenNothing(t *testing.T) {
 	}
 }
 
-// A workshop shows its tree and lets it be written, and nothing that its parent's
-// lists have beside it; and a worker's list is the whole of what it writes.
+// A workshop shows its tree and makes it writable, and nothing else in its parent's lists; and a
+// worker's list replaces all that it may write.
 func TestNarrowedByAWorkshopAlone(t *testing.T) {
 	needSandbox(t)
 	b := boxIn(t, elsewhere)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// newShop is a box whose workspace is a workshop: src and docs in it, and a
+// newShopOf returns a box whose workspace is a workshop, with src and docs in it, and with a
 // directory of workers.
 func newShopOf(t *testing.T, sandbox string) *box {
 	t.Helper()
@@ -45,8 +45,7 @@ func (b *box) work(script string, workers ...string) result {
 
 const look = `pwd; cat "$WS/src/lib/part" 2>/dev/null; cat "$WS/docs/page" 2>/dev/null; cat "$OUT/secret" 2>/dev/null; touch "$WS/src/new" 2>/dev/null; echo end`
 
-// wrote tells whether the script of look could write into the workshop, and
-// undoes it.
+// wrote reports whether the script of look could write into the workshop, and undoes that.
 func (b *box) wrote() bool { return os.Remove(b.ws+"/src/new") == nil }
 
 // TestWorkshopTable is what a worker gets, a row a mechanism; spec.TestNarrow has the others.
@@ -55,7 +54,7 @@ func TestWorkshopTable(t *testing.T) {
 	for _, row := range []struct {
 		name, shop string
 		workers    []string
-		want       string // what the script prints; "" where it is refused
+		want       string // the script's output; "" if it is refused
 		field      string
 	}{
 		{"read-write, nothing", rw, []string{"editor"}, "/ part page written", ""},
@@ -69,7 +68,7 @@ func TestWorkshopTable(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			b := newShopOf(t, row.shop)
 			b.env = append(b.env, "WS="+b.ws, "OUT="+b.out)
-			// The control: without a sandbox all of it is there.
+			// The control: without a sandbox all of it is visible.
 			if r := b.plain("/bin/sh", "-c", look); !strings.Contains(r.out, "outside") || !b.wrote() {
 				t.Fatalf("outside: %v", r)
 			}
@@ -84,7 +83,7 @@ func TestWorkshopTable(t *testing.T) {
 				if got != strings.Replace(want, "/ ", " ", 1) {
 					t.Errorf("got %q, want %q: %v", got, want, r)
 				}
-			case "-": // no files but @system: the working directory is not in view
+			case "-": // only the files of @system: the working directory is not in view
 				if strings.Contains(r.out, "part") || strings.Contains(r.out, "page") || b.wrote() || !strings.Contains(r.out, "end") {
 					t.Errorf("%v", r)
 				}
@@ -95,7 +94,7 @@ func TestWorkshopTable(t *testing.T) {
 	}
 }
 
-// A lone worker has nothing that it could restrict.
+// A worker alone has nothing that it could restrict.
 func TestWorkerWithoutWorkshop(t *testing.T) {
 	b := newShopOf(t, "sandbox: {root: .}\n")
 	b.env = append(b.env, "WS="+b.ws, "OUT="+b.out)
@@ -113,7 +112,7 @@ func TestWorkerWithoutWorkshop(t *testing.T) {
 	b.run(`{"access_mode":"workspace-write"}`, "/bin/sh", "-c", look).ended()
 }
 
-// A workshop's root lies in the workshop, by links too.
+// A workshop's root lies in the workshop, also after links are followed.
 func TestWorkshopRootStaysInside(t *testing.T) {
 	for root, word := range map[string]string{"../out": "workshop", "leak": "workshop", "nowhere": "does not exist"} {
 		b := newShopOf(t, "sandbox: {root: "+root+"}\n")
@@ -123,7 +122,7 @@ func TestWorkshopRootStaysInside(t *testing.T) {
 	}
 }
 
-// The example documents run as they are.
+// The example documents run unchanged.
 func TestExampleWorkshop(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -140,13 +139,13 @@ func TestExampleWorkshop(t *testing.T) {
 			t.Errorf("%s: %v", config, r)
 		}
 	}
-	// In the old style: told on stderr and in the record.
+	// A file in the old style is reported on stderr and in the record.
 	b.args = []string{"--workshop", b.ws + "/workshop.yaml", "--worker", b.ws + "/workers/old-style.worker"}
 	r := b.run("", "/bin/sh", "-c", "touch docs/y && echo written; echo end").ended()
 	if !strings.Contains(r.err, "--migrate") || len(r.rec.list("warnings")) == 0 && r.rec["warnings"] == nil || r.rec.status("sandbox.paths") != "unavailable" || !strings.Contains(r.out, "written") {
 		t.Errorf("%v; %v", r, r.rec["warnings"])
 	}
-	// Where the workshop has no sandbox, its paths are the workshop's.
+	// If the workshop has no sandbox, the file's paths are relative to the workshop.
 	must(t, os.WriteFile(b.ws+"/bare.yaml", []byte("name: bare\n"), 0o644))
 	b.args[1] = b.ws + "/bare.yaml"
 	r = b.run("", "/bin/sh", "-c", "cd "+b.ws+"; cat input/letter.txt; touch input/x 2>/dev/null && echo written; touch output/x && echo out; ls src 2>/dev/null && echo seen; echo end").ended()
@@ -155,8 +154,8 @@ func TestExampleWorkshop(t *testing.T) {
 	}
 }
 
-// The project of an agent's profile is where the documents before it have the command
-// start, wherever sbx is called: with them it narrows, and alone it is the current directory.
+// The project of an agent's profile is the directory in which the documents before it let the
+// command start, wherever sbx is called; alone, it is the current directory.
 func TestAnAgentsProfileIsScopedToTheirFolder(t *testing.T) {
 	b := newShopOf(t, "sandbox: {root: .}\n")
 	b.write("agent.md", "---\nname: frontend-coder\ntools: Read, Write\n---\n")

@@ -12,8 +12,7 @@ import (
 	"sbx/landlock"
 )
 
-// lacks skips a test for something that the host does not have, and fails it
-// where the run must not skip.
+// lacks skips a test because the host lacks something, and fails it if the run must not skip.
 func lacks(t *testing.T, why string) {
 	t.Helper()
 	if os.Getenv("SBX_TEST_MUST_RUN") == "1" {
@@ -22,8 +21,7 @@ func lacks(t *testing.T, why string) {
 	t.Skip(why)
 }
 
-// needPrograms skips where one of the programs is not installed, and gives the
-// path of the first.
+// needPrograms skips if one of the programs is not installed, and returns the path of the first.
 func needPrograms(t *testing.T, names ...string) string {
 	t.Helper()
 	first := ""
@@ -39,7 +37,7 @@ func needPrograms(t *testing.T, names ...string) string {
 	return first
 }
 
-// needSandbox skips where this host cannot hold a sandbox with mounts.
+// needSandbox skips if this host cannot enforce a sandbox with mounts.
 func needSandbox(t *testing.T) {
 	t.Helper()
 	if why := sandboxed(); why != "" {
@@ -63,8 +61,8 @@ var sandboxed = sync.OnceValue(func() string {
 	return err.Error() + ": " + strings.TrimSpace(string(out))
 })
 
-// needScopes skips where Landlock cannot keep a program from processes outside of its own
-// (ABI 6, Linux 6.12).
+// needScopes skips if Landlock cannot separate a program from processes outside (ABI 6, Linux
+// 6.12).
 func needScopes(t *testing.T) {
 	t.Helper()
 	if s := landlock.Probe(); s.ABI < 6 {
@@ -72,8 +70,8 @@ func needScopes(t *testing.T) {
 	}
 }
 
-// needUserNamespace skips where an ordinary user cannot have a user namespace
-// for the control of a refusal.
+// needUserNamespace skips if an ordinary user cannot have a user namespace for the control of a
+// denial.
 func needUserNamespace(t *testing.T) {
 	t.Helper()
 	cmd := exec.Command("true")
@@ -83,15 +81,15 @@ func needUserNamespace(t *testing.T) {
 	}
 }
 
-// ownNamespaces give a control every capability over mounts of its own, so
-// that an ordinary user's control arrives where root's does.
+// ownNamespaces gives a control every capability over mounts of its own, so that an ordinary user's
+// control gets as far as root's.
 func ownNamespaces() *syscall.SysProcAttr {
 	uid, gid := os.Getuid(), os.Getgid()
 	return &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}},
-		AmbientCaps: []uintptr{21}, // CAP_SYS_ADMIN, kept over execve for who is not root
+		AmbientCaps: []uintptr{21}, // CAP_SYS_ADMIN, kept over execve for users other than root
 	}
 }
 

@@ -5,15 +5,15 @@ import (
 	"testing"
 )
 
-// The budget of an sbx inside is kept by the outer supervisor, whatever the
-// outer spec constrains; the outer count has each program once.
+// The outer supervisor enforces the budget of an sbx inside, whatever the outer spec constrains;
+// the outer count has each program once.
 func TestNestedBudget(t *testing.T) {
 	needSandbox(t)
 	const script = "for i in 1 2 3 4; do /bin/true && echo ran; done; end() { echo end; }; end"
 	for _, outer := range []string{specNone, specWW} {
 		n := newNest(t)
 		r, inner := n.run(outer, `{}`, script)
-		// The inner sbx, its shell, four programs; cat by the outer shell.
+		// The inner sbx, its shell, and four programs; cat is run by the outer shell.
 		if strings.Count(r.out, "ran\n") != 4 || inner.whole("commands_used") != 4 || r.rec.whole("commands_used") != 7 {
 			t.Errorf("the control: %v; inside %v", r, inner["commands"])
 		}
@@ -31,7 +31,7 @@ func TestNestedBudget(t *testing.T) {
 		if r.code != 124 || inner.text("exit", "ended_by") != "max_commands" || strings.Contains(r.out, "ran\n") {
 			t.Errorf("%v; inside %v", r, inner["exit"])
 		}
-		// The outer budget holds for both, and nobody inside can have a bigger one.
+		// The outer budget applies to both, and nothing inside can have a bigger one.
 		r = n.box.run(budgets(outer, 4, ""), "/bin/sh", "-c", n.inner+` exec --spec-json '{"max_commands":4}' -- /bin/sh -c "$1"`, "sh", script)
 		if strings.Count(r.out, "ran\n") != 2 || r.rec.whole("commands_used") != 4 {
 			t.Errorf("%v; outside %v", r, r.rec["commands"])
@@ -39,13 +39,12 @@ func TestNestedBudget(t *testing.T) {
 	}
 }
 
-// An sbx that makes a sandbox of its own, where the outer one made none, cannot be
-// looked into from then on; its budget is asked for all the same, and what it asks is
-// not taken for a program.
+// An sbx that makes a sandbox of its own, inside an outer one without mounts, cannot be looked into
+// from then on. It still asks for its budget, and its requests are not taken for programs.
 func TestNestedBudgetOfASandbox(t *testing.T) {
 	needSandbox(t)
 	const script = "for i in 1 2 3; do /bin/true && echo ran; done; :"
-	for range 5 { // the child shuts that memory at some moment of the start
+	for range 5 { // the child closes that memory at some moment of the start
 		n := newNest(t)
 		r, inner := n.run(specNone, specWW, script)
 		if strings.Count(r.out, "ran\n") != 3 || inner.whole("commands_used") != 3 || inner.whole("commands", "refused") != 0 || r.rec.whole("commands_used") != 6 {
@@ -62,7 +61,7 @@ func TestNestedBudgetOfASandbox(t *testing.T) {
 	}
 }
 
-// However far down the tree a program is, it is beneath the inner budget.
+// However deep in the tree a program is, it counts against the inner budget.
 func TestNestedBudgetDeepDown(t *testing.T) {
 	needPrograms(t, "gcc")
 	n := newNest(t)
@@ -75,8 +74,8 @@ func TestNestedBudgetDeepDown(t *testing.T) {
 	}
 }
 
-// Nobody else can ask of a budget, and a request that makes no sense is no
-// program that starts.
+// No other process can use a budget, and an invalid request does not count as a program that
+// starts.
 func TestNestedBudgetRequests(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "python3")
@@ -103,7 +102,7 @@ print([ask(open_, none, deny) for i in range(20)][-1], flush=True)
 		t.Errorf("got %q, want %q; %s", r.out, want, r.err)
 	}
 	control := b.run(specWW, "python3", "-c", "import ctypes")
-	if n := r.rec.whole("commands", "attempted") - control.rec.whole("commands", "attempted"); n != 1 { // the one with flags that nobody knows
+	if n := r.rec.whole("commands", "attempted") - control.rec.whole("commands", "attempted"); n != 1 { // the one with unknown flags
 		t.Errorf("requests are counted: %v, and without any %v", r.rec["commands"], control.rec["commands"])
 	}
 }

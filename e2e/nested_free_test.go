@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// An outer sandbox that constrains no files, and so mounts nothing, is a parent as
-// any other: what it asks for holds inside, more is an escalation, and an sbx inside
-// makes a sandbox of its own.
+// An outer sandbox that constrains no files, and so mounts nothing, is a parent like any other: its
+// requests hold inside, more is an escalation, and an sbx inside makes a sandbox of its own.
 func TestNestedInOneWithoutMounts(t *testing.T) {
 	if counter == "ptrace" {
 		t.Skip("a tracer gives nobody a descriptor: an sbx inside asks a listener")
@@ -30,7 +29,7 @@ func TestNestedInOneWithoutMounts(t *testing.T) {
 			r, _ = n.run(c.outer, c.fits, "echo end")
 			r.ended()
 			if name == "tool" {
-				return // asked of the outer command's agent; here there is none to ask it of
+				return // requested of the outer command's agent; here there is none
 			}
 			r, _ = n.run(`{}`, c.wider, "echo end") // the control
 			r.ended()

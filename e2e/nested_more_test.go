@@ -21,7 +21,7 @@ func TestNestedVariables(t *testing.T) {
 	}
 }
 
-// What the outer sandbox shows is not hidden by it.
+// The outer sandbox does not hide what it shows.
 func TestNestedSecretsThatTheParentOpened(t *testing.T) {
 	n := newNest(t)
 	n.write("home/.ssh/id", "KEY")
@@ -31,8 +31,8 @@ func TestNestedSecretsThatTheParentOpened(t *testing.T) {
 	}
 }
 
-// Another HOME inside has secrets that the outer sandbox never hid: to say nothing of
-// them is to have what it has, and to ask for an access mode is to ask for more.
+// Another HOME inside has secrets that the outer sandbox never hid: a document that says nothing
+// about them inherits, and one that requests an access mode requests more.
 func TestNestedWithAnotherHome(t *testing.T) {
 	n := newNestElsewhere(t)
 	n.write("other/.ssh/id", "KEY\n")
@@ -56,8 +56,8 @@ func TestNestedProtectedNamesThatTheParentOpened(t *testing.T) {
 	}
 }
 
-// A command whose directory is not in view starts in /: to stand there asks for
-// nothing, and a document that narrows nothing runs.
+// A command whose directory is not in view starts in /. That requests nothing, and a document that
+// narrows nothing runs.
 func TestNestedWhereTheFolderIsNotInView(t *testing.T) {
 	n := newNestElsewhere(t)
 	must(t, os.Mkdir(n.ws+"/in", 0o755))
@@ -83,13 +83,13 @@ func TestNestedInherits(t *testing.T) {
 	}
 }
 
-// A sandbox inside another one keeps its record where the caller has never had a state
-// directory, and what the outer one's record is elsewhere: in the private /run.
+// A sandbox inside another one keeps its record in the private /run if the caller never had a state
+// directory, or if the outer record is elsewhere.
 func TestNestedRecordWithoutAStateFolder(t *testing.T) {
 	for _, spec := range []string{specRO, specWW} {
 		b := newNestElsewhere(t)
 		inner := b.inner + " exec --spec-json '" + spec + "' -- /bin/sh -c 'exit 3'; echo $?; " + b.inner + " show last --json | grep -c '\"code\": 3'"
-		for _, state := range []string{"none", "one"} { // the second is the control: a private one lies over it
+		for _, state := range []string{"none", "one"} { // the second is the control: a private one covers it
 			if r := b.sh(spec, inner).ended(); r.out != "3\n1\nend\n" {
 				t.Errorf("%s, %s: %v", spec, state, r)
 			}
@@ -104,7 +104,7 @@ func TestNestedRecordWithoutAStateFolder(t *testing.T) {
 	}
 }
 
-// What check says inside of a path is what can be done there.
+// check inside reports for a path what can be done there.
 func TestNestedCheckTellsThePath(t *testing.T) {
 	n := newNestElsewhere(t)
 	n.write("ws/file", "mine\n")
@@ -134,8 +134,8 @@ func TestNestedCheckTellsThePath(t *testing.T) {
 	}
 }
 
-// A flag adds to what is inherited, as outside to the default: naming a directory takes
-// none away. What the outer sandbox lacks it does not add.
+// A flag adds to the inherited lists, as it adds to the default outside: to name a directory
+// removes none. It cannot add what the outer sandbox lacks.
 func TestNestedFlagsAdd(t *testing.T) {
 	n := newNestElsewhere(t)
 	n.write("home/x/old", "")

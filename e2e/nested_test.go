@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// nest is an sbx inside an sbx: a copy of the program in the workspace, which
-// every spec has in view.
+// nest is an sbx inside an sbx: a copy of the program in the workspace, which every spec has in
+// view.
 type nest struct {
 	*box
 	inner string // the program inside
@@ -20,7 +20,7 @@ func newNest(t *testing.T) *nest {
 	return nestIn(t, newBox(t))
 }
 
-// newNestElsewhere is one that a read-only sandbox has in view.
+// newNestElsewhere returns a nest that a read-only sandbox has in view.
 func newNestElsewhere(t *testing.T) *nest {
 	t.Helper()
 	if elsewhere == "" {
@@ -39,8 +39,8 @@ func nestIn(t *testing.T, b *box) *nest {
 	return n
 }
 
-// run runs a script in a sandbox in a sandbox. The inner record is what the
-// result has: it is printed behind a word, since its directory is private.
+// run runs a script in a sandbox in a sandbox. The result has the inner record, which is printed
+// after a marker, since its directory is private.
 func (n *nest) run(outer, inner, script string) (r result, record record) {
 	n.t.Helper()
 	const word = "--- the inner record\n"
@@ -59,7 +59,7 @@ echo "`+strings.TrimSpace(word)+`"; cat `+rec+`; exit $status`, "sh", inner, scr
 	return r, record
 }
 
-// by is the mechanism that a line names.
+// by returns the mechanism that a line names.
 func (r record) by(field string) string {
 	for _, l := range r.list("enforcement") {
 		if l.text("field") == field {
@@ -69,7 +69,7 @@ func (r record) by(field string) string {
 	return ""
 }
 
-// What the outer sandbox holds as strictly is enforced by it.
+// If the outer sandbox is at least as strict, it enforces the request.
 func TestNestedHeldByParent(t *testing.T) {
 	for _, mode := range []string{"read-only", "workspace-write"} {
 		t.Run(mode, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestNestedRefuses(t *testing.T) {
 	}
 }
 
-// Whoever accepts less gets it told.
+// If the document accepts less, the record reports that.
 func TestNestedBestEffort(t *testing.T) {
 	n := newNest(t)
 	r, rec := n.run(`{"access_mode": "workspace-write"}`, `{"access_mode": "read-only", "best_effort": ["access_mode"]}`, "echo end")
@@ -120,7 +120,7 @@ func TestNestedBestEffort(t *testing.T) {
 	if !strings.Contains(rec.reason("access_mode"), "is writable too") {
 		t.Errorf("%q, %v", rec.reason("access_mode"), rec["access_mode"])
 	}
-	// What Landlock holds of it is held.
+	// Landlock enforces its part.
 	n = newNestElsewhere(t)
 	r, _ = n.run(`{"access_mode": "workspace-write"}`, `{"access_mode": "read-only", "best_effort": ["access_mode"]}`,
 		"touch "+n.ws+"/new 2>/dev/null && echo written; touch /tmp/new && echo private; echo end")
@@ -132,8 +132,8 @@ func TestNestedBestEffort(t *testing.T) {
 	}
 }
 
-// What tells the inner sbx of the outer one can be neither changed nor put
-// there by the command.
+// The command can neither change nor create the file that describes the outer sandbox to the inner
+// sbx.
 func TestNestedParentCannotBeForged(t *testing.T) {
 	n := newNest(t)
 	file := "/run/sbx/parent.json"
@@ -149,14 +149,14 @@ func TestNestedParentCannotBeForged(t *testing.T) {
 	}
 }
 
-// Nor does a file that anybody made count where there is no outer sandbox.
+// Nor does such a file count if there is no outer sandbox.
 func TestNestedForgedParentOnTheHost(t *testing.T) {
 	if !isRoot() {
 		t.Skip("only root can make it")
 	}
 	needSandbox(t)
 	b := newNestElsewhere(t)
-	// In a mount namespace, since other sandboxes of this host are not to see it.
+	// In a mount namespace, since other sandboxes of this host must not see it.
 	b.box.host = []string{"unshare", "--mount", "sh", "-c", `mount -t tmpfs forged /run && mkdir /run/sbx && printf %s "$0" >/run/sbx/parent.json && exec "$@"`,
 		`{"version": 1, "access_mode": "read-only", "network": "none"}`}
 	try := "write|" + b.write("out/file", "host\n")

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// A worker that a running worker starts is narrower where its file says so, by its
-// workshop's file or by what the outer sandbox leaves of it, and runs under the outer
-// one where it says nothing.
+// A worker that a running worker starts is restricted by its own file, together with its workshop's
+// file or with what the outer sandbox leaves of the workshop. Without restrictions of its own it
+// runs under the outer sandbox.
 func TestWorkerInAWorker(t *testing.T) {
 	b := newShopOf(t, "sandbox: {root: .}\n")
 	for name, front := range map[string]string{"src": "restrict: /src", "away": "restrict: /../out"} {
@@ -16,15 +16,15 @@ func TestWorkerInAWorker(t *testing.T) {
 	}
 	sbx, err := os.ReadFile(sbxPath)
 	must(t, err)
-	for _, see := range []string{b.ws + "/see", b.ws + "/src/see"} { // what a restricted worker has in view
+	for _, see := range []string{b.ws + "/see", b.ws + "/src/see"} { // the paths that a restricted worker has in view
 		must(t, os.CopyFS(see+"/workers", os.DirFS(b.ws+"/workers")))
 		must(t, os.WriteFile(see+"/sbx", sbx, 0o755))
 	}
 	b.env = append(b.env, "WS="+b.ws, "OUT="+b.out)
 	for _, row := range []struct {
 		outer, inner string
-		shop         bool   // the inner one is given the workshop's file as well
-		want         string // what the inner script prints; "" where it is refused
+		shop         bool   // the inner one also gets the workshop's file
+		want         string // the inner script's output; "" if it is refused
 		field        string // whose line is degraded, or which is refused
 	}{
 		{"editor", "editor", false, "/ part page written", ""},

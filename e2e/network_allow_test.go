@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// zone is what the test's resolver knows.
+// zone has the records of the test's resolver.
 var zone = []string{"good.example=8.8.8.1", "a.wild.example=8.8.8.2", "bad.example=8.8.8.3", "rebind.example=127.0.0.1", "private.example=10.1.2.3",
 	"own.example=9.9.9.9", "second.example=9.9.9.10", "own6.example=2620:fe::9"}
 
@@ -18,7 +18,7 @@ const allowed = `{"access_mode": "workspace-write", "network": {"allow": ["good.
 	"rebind.example:80", "private.example:80", "10.1.2.3:80", "8.8.4.4:80", "[2001:db8::1]:80", "localhost:8443", "table.example:80",
 	"own.example:*", "second.example:80", "own6.example:80", "9.9.9.9:443"]}}`
 
-// newWorld is a box on a host with a network and a resolver of its own.
+// newWorld returns a box on a host with a network and a resolver of its own.
 func newWorld(t *testing.T) *box {
 	t.Helper()
 	needSandbox(t)
@@ -36,7 +36,7 @@ func (b *box) bare(argv ...string) result {
 	return b.plain(append(append([]string{}, b.host...), argv...)...)
 }
 
-// attempts is what a program tries, each with a line of what came of it.
+// attempts is a program's list of attempts, which prints a line with the result of each.
 const attempts = `
 import errno, os, socket, ssl, struct, sys
 def tries(name, f):
@@ -141,17 +141,16 @@ tries("own server", own)
 print("end")
 `
 
-// What network.allow names is reached by programs that know of nothing, and nothing
-// else is. Without sbx all of it can be reached.
+// Unmodified programs reach exactly the hosts that network.allow names. Without sbx they reach all.
 func TestNetworkAllow(t *testing.T) {
 	needPrograms(t, "python3")
 	b := newWorld(t)
 	b.write("ws/try.py", attempts)
-	// Alone nobody answers at the resolver's address: that is not waited for.
+	// Without sbx nothing answers at the resolver's address, so the control does not wait for it.
 	control := b.bare("python3", "try.py", "0.1").ended().lines()
 	r := b.run(allowed, "python3", "try.py", "10").ended()
 	got := r.lines()
-	for what, want := range map[string][2]string{ // alone, and under the spec; "" is whatever
+	for what, want := range map[string][2]string{ // without sbx, and under the spec; "" is anything
 		"name": {"good.example at 8.8.8.1:80, 0 bytes", "good.example at 8.8.8.1:80, 0 bytes"}, "upper case": {"GOOD.example. at 8.8.8.1:80, 0 bytes", "GOOD.example. at 8.8.8.1:80, 0 bytes"},
 		"the host's table":                {"table.example at 8.8.8.2:80, 0 bytes", "table.example at 8.8.8.2:80, 0 bytes"},
 		"the table's address, other port": {"Client sent an HTTP request to an HTTPS server.", "ENETUNREACH"},
@@ -202,7 +201,8 @@ func TestNetworkAllow(t *testing.T) {
 	}
 }
 
-// A socket of the host's that the caller hands in connects to nothing, be it allowed.
+// A socket of the host that the caller passes in connects to nothing, also if the spec allows the
+// host.
 func TestNetworkAllowSocketAsStdin(t *testing.T) {
 	needPrograms(t, "python3")
 	b := newWorld(t)
@@ -224,8 +224,8 @@ func kindOf(c record) string {
 	return c.text("host") + " " + strconv.Itoa(c.whole("port")) + " " + c.text("program")
 }
 
-// A name that libc asks for with a domain of resolv.conf's is told once; one that only
-// looks like it is told by itself.
+// A name that libc tries with a search domain of resolv.conf is reported once; one that only looks
+// like it is reported by itself.
 func TestNetworkAllowSearch(t *testing.T) {
 	needPrograms(t, "python3")
 	b := newWorld(t)
@@ -245,7 +245,7 @@ for name in ("other.test", "other.test.hidden.example"):
 	}
 }
 
-// What the record says would allow a connection does.
+// The line that the record suggests does allow the connection.
 func TestNetworkAllowWith(t *testing.T) {
 	needPrograms(t, "curl")
 	b := newWorld(t)
@@ -265,10 +265,9 @@ func TestNetworkAllowWith(t *testing.T) {
 	}
 }
 
-// Without the relay's program nothing is started, and under best_effort nothing can be
-// reached.
+// Without the relay's program nothing starts; under best_effort nothing can be reached.
 func TestNetworkAllowWithoutARelay(t *testing.T) {
-	n := newNestElsewhere(t) // a copy of sbx with nothing beside it
+	n := newNestElsewhere(t) // a copy of sbx without the other programs next to it
 	const spec = `{"network": {"allow": ["localhost:1"]}, "best_effort": %s}`
 	run := func(effort string, more ...string) result {
 		args := append([]string{n.inner, "exec", "--effective", n.rec, "--spec-json", strings.Replace(spec, "%s", effort, 1)}, more...)
@@ -283,8 +282,8 @@ func TestNetworkAllowWithoutARelay(t *testing.T) {
 	}
 }
 
-// An agent in a workshop reaches its model and nothing else, where no document says
-// anything of the network; any other command what its caller does.
+// An agent in a workshop reaches only its model if no document says anything about the network; any
+// other command has its caller's network.
 func TestNetworkAllowInAWorkshop(t *testing.T) {
 	needPrograms(t, "curl")
 	b := newWorld(t)
@@ -316,7 +315,7 @@ func TestNetworkAllowNested(t *testing.T) {
 	}
 }
 
-// relayOf is the one relay among a process's descendants.
+// relayOf returns the one relay among a process's descendants.
 func relayOf(t *testing.T, pid int) int {
 	t.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -339,7 +338,7 @@ func relayOf(t *testing.T, pid int) int {
 	return relays[0]
 }
 
-// parentOf is a process's parent, 0 once it has ended.
+// parentOf returns a process's parent, 0 after it has ended.
 func parentOf(pid int) int {
 	b, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	f := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
@@ -350,15 +349,15 @@ func parentOf(pid int) int {
 	return parent
 }
 
-// isOver tells whether a process has ended with all of its threads, which have its
-// descriptors as long as one of them is there.
+// isOver reports whether a process has ended with all of its threads, which hold its descriptors
+// until the last has ended.
 func isOver(pid int) bool {
 	threads, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*")
 	return parentOf(pid) == 0 && len(threads) <= 1
 }
 
-// A relay that is killed takes the network with it, and the record says so. No relay is
-// left when the command, or sbx itself, has ended.
+// If the relay is killed, the network is gone, and the record says so. No relay is left after the
+// command, or sbx itself, has ended.
 func TestNetworkAllowRelayKilled(t *testing.T) {
 	needPrograms(t, "python3")
 	b := newWorld(t)
@@ -393,8 +392,8 @@ print("end")
 	eventually(t, "the relay ends with sbx", func() bool { return isOver(pid) })
 }
 
-// Ten thousand connections that nobody speaks on are let in to a bound, with memory to a
-// bound; the rest are refused, and when they are gone others are served.
+// Of ten thousand connections that send nothing, a bounded number is accepted, with bounded memory.
+// The rest are refused, and after they are gone others are served.
 func TestNetworkAllowHalfOpen(t *testing.T) {
 	needPrograms(t, "python3")
 	b := newWorld(t)

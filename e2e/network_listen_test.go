@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// serverInside answers each connection with what it got, once all of that has come, at
-// each of the addresses that it is given, and says when it is there.
+// serverInside is a server at each of the given addresses. It answers each connection with what it
+// received, once it has all of that, and says when it is ready.
 const serverInside = `
 import socket, sys, threading
 def serve(c, peer):
@@ -42,7 +42,7 @@ print("ready", flush=True)
 sys.stdin.read()
 `
 
-// freePort is a port of the host where nobody listens.
+// freePort returns a port of the host on which nothing listens.
 func freePort(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "0.0.0.0:0")
@@ -51,7 +51,7 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// listening starts the server under a network.listen, and waits until it is there.
+// listening starts the server under a network.listen, and waits until it is ready.
 func (b *box) listening(network string, at ...string) *started {
 	b.t.Helper()
 	s := b.start(`{"access_mode": "workspace-write", "network": {`+network+`}}`, append([]string{"python3", "serve.py"}, at...)...)
@@ -59,7 +59,7 @@ func (b *box) listening(network string, at ...string) *started {
 	return s
 }
 
-// call sends to a server and gives its answer.
+// call sends to a server and returns its answer.
 func call(at string, what string) (string, error) {
 	c, err := net.DialTimeout("tcp", at, 10*time.Second)
 	if err != nil {
@@ -80,7 +80,7 @@ func call(at string, what string) (string, error) {
 
 func at(host string, port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) }
 
-// ownAddress is an address of this host's that is not the loopback's.
+// ownAddress returns an address of this host other than the loopback's.
 func ownAddress(t *testing.T) string {
 	t.Helper()
 	all, err := net.InterfaceAddrs()
@@ -102,14 +102,13 @@ func newListenBox(t *testing.T) *box {
 	return b
 }
 
-// shut tells whether a connection was refused, or reset at once.
+// shut reports whether a connection was refused, or reset at once.
 func shut(err error) bool {
 	return err != nil && (strings.Contains(err.Error(), "refused") || strings.Contains(err.Error(), "reset") || strings.Contains(err.Error(), "EOF"))
 }
 
-// A server inside is reached at the host's port that the spec names, in each mode, and
-// nothing else of the inside is. The port is gone with the run. Without network.listen
-// nothing is there.
+// A server inside can be reached at the host's port that the spec names, in each mode, and nothing
+// else inside can. The port ends with the run. Without network.listen there is none.
 func TestNetworkListen(t *testing.T) {
 	for _, mode := range []string{`"mode": "none"`, `"allow": ["192.0.2.1:80"]`} {
 		b := newListenBox(t)
@@ -156,8 +155,8 @@ func TestNetworkListen(t *testing.T) {
 	}
 }
 
-// 0.0.0.0 is every address of the host's, a port below 1024 inside can be listened at, and
-// a server at ::1 alone is found.
+// 0.0.0.0 is every address of the host, the server may listen on a port below 1024 inside, and a
+// server that listens only on ::1 is found.
 func TestNetworkListenPlaces(t *testing.T) {
 	t.Run("as they are", func(t *testing.T) { listenPlaces(t, newListenBox(t)) })
 	t.Run("without user namespaces", func(t *testing.T) {
@@ -189,7 +188,7 @@ func listenPlaces(t *testing.T, b *box) {
 		}
 	}
 	s.wait()
-	// What may be listened at depends on what is published alone.
+	// The ports on which a program may listen depend only on those that are published.
 	r := b.run(`{"network": {"mode": "none", "listen": ["`+strconv.Itoa(low)+`:3000"]}}`, "python3", "-c", `
 import socket
 try: socket.socket().bind(("127.0.0.1", 80)); print("bound")
@@ -199,7 +198,7 @@ except PermissionError: print("not permitted")`)
 	}
 }
 
-// A port that is not to be had is told before the command starts.
+// A port that is not available is reported before the command starts.
 func TestNetworkListenRefused(t *testing.T) {
 	b := newListenBox(t)
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -244,7 +243,7 @@ func readText(t *testing.T, path string) string {
 	return string(b)
 }
 
-// byOther is the probe as another user, as far as the test may start one.
+// byOther returns the probe as another user, if the test may start one.
 func (b *box) byOther(args ...string) *exec.Cmd {
 	b.t.Helper()
 	cmd := exec.Command(b.probe(), args...)
@@ -255,8 +254,8 @@ func (b *box) byOther(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Nobody takes a published port beside the run, neither another user nor the same one, be it
-// that they had bound it before. Without the run they do. Of ::1 it says nothing.
+// No process can take a published port during the run, neither another user's nor the same user's,
+// even if it had bound the port before. Without the run it can. The spec says nothing about ::1.
 func TestNetworkListenContested(t *testing.T) {
 	b := newListenBox(t)
 	port := strconv.Itoa(freePort(t))
@@ -309,8 +308,8 @@ func TestNetworkListenContested(t *testing.T) {
 	s.wait()
 }
 
-// A server inside is no other user's, and hears of the caller of sbx when it asks the kernel
-// who its client is, whoever that is.
+// A server inside belongs to no other user. When it asks the kernel who its client is, it learns
+// that it is the caller of sbx, whoever the client is.
 func TestNetworkListenClient(t *testing.T) {
 	b := newListenBox(t)
 	const server = `
@@ -334,7 +333,7 @@ c.recv(1); c.close()
 	s.wait()
 }
 
-// Many connections at once all come through, beside a client that says and reads nothing.
+// Many connections at once all come through, next to a client that sends and reads nothing.
 func TestNetworkListenMany(t *testing.T) {
 	b := newListenBox(t)
 	port := freePort(t)
@@ -356,7 +355,7 @@ func TestNetworkListenMany(t *testing.T) {
 			t.Error(got)
 		}
 	}
-	s.wait() // with a connection that is open still
+	s.wait() // with a connection that is still open
 	rec, err := readRecord(b.rec)
 	must(t, err)
 	if c := record(rec["network"].(map[string]any)).list("connections"); len(c) != 1 || c[0].whole("connections") != many+1 || c[0].whole("bytes_in") != many<<18 {
