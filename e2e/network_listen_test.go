@@ -363,8 +363,8 @@ func TestNetworkListenMany(t *testing.T) {
 	}
 }
 
-// A relay that is killed takes the port with it, and the record says so; so does sbx
-// itself.
+// If the relay is killed, the port is gone, and the record says so. The same holds if sbx itself is
+// killed.
 func TestNetworkListenRelayKilled(t *testing.T) {
 	b := newListenBox(t)
 	port := freePort(t)
@@ -373,7 +373,7 @@ func TestNetworkListenRelayKilled(t *testing.T) {
 	pid := relayOf(t, s.cmd.Process.Pid)
 	must(t, syscall.Kill(pid, syscall.SIGKILL))
 	eventually(t, "the relay is gone", func() bool { return isOver(pid) })
-	if _, err := call(at("127.0.0.1", port), ""); !shut(err) { // nobody else has its socket
+	if _, err := call(at("127.0.0.1", port), ""); !shut(err) { // no other process has its socket
 		t.Errorf("the port is there without the relay: %v", err)
 	}
 	if code := s.wait(); code != 0 {
@@ -393,7 +393,8 @@ func TestNetworkListenRelayKilled(t *testing.T) {
 	}
 }
 
-// Without namespaces and by another tool nothing is published, and nothing says that it is.
+// Without namespaces, and with another tool, nothing is published, and the record does not claim
+// it.
 func TestNetworkListenUnavailable(t *testing.T) {
 	b := newListenBox(t)
 	port := strconv.Itoa(freePort(t))

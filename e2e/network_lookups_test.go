@@ -57,7 +57,7 @@ tries("mapped", v6)
 tries("no port of others", lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).bind(("127.0.0.1", 53)) or "bound")
 `
 
-// askedFor are the names that were looked up in vain, each with what would allow it.
+// askedFor returns the names that were looked up in vain, each with the line that would allow it.
 func askedFor(r result) map[string]string {
 	names := map[string]string{}
 	for _, v := range r.rec.list("violations") {
@@ -68,8 +68,8 @@ func askedFor(r result) map[string]string {
 	return names
 }
 
-// Without a network a look-up is refused at once, whichever server it asks and however,
-// and the record has the name.
+// Without a network a look-up fails at once, whichever server it asks and however, and the record
+// has the name.
 func TestNamesAskedForWithoutANetwork(t *testing.T) {
 	needPrograms(t, "python3")
 	b := newWorld(t)
@@ -95,7 +95,7 @@ func TestNamesAskedForWithoutANetwork(t *testing.T) {
 	if allow, ok := names["o?d?[m.example"]; !ok || allow != "" {
 		t.Errorf("the name with odd bytes: %v", names)
 	}
-	if len(names) != 7 || names["192.0.2.1:53"] != `network.allow: ["192.0.2.1:53"]` { // by TCP no name is told
+	if len(names) != 7 || names["192.0.2.1:53"] != `network.allow: ["192.0.2.1:53"]` { // over TCP the name is not seen
 		t.Errorf("%v", names)
 	}
 	if !strings.Contains(r.err, "good.example has no address here") || !strings.Contains(texts(r.rec["observed_kinds"]), `"network"`) {
@@ -120,7 +120,7 @@ func TestNamesAskedForWithoutANetwork(t *testing.T) {
 	}
 }
 
-// A program that asks for many names is answered a few hundred a second, and the run ends.
+// A program that asks for many names gets a few hundred answers a second, and the run ends.
 func TestManyNamesAreBounded(t *testing.T) {
 	needPrograms(t, "python3")
 	b := newBox(t)
@@ -135,8 +135,8 @@ func TestManyNamesAreBounded(t *testing.T) {
 	}
 }
 
-// Of an allowed name that the host finds no address for a person is told once, and it is
-// no denial. One that only a pattern allows is in the record alone.
+// If the host finds no address for an allowed name, that is reported once, and is no denial. A name
+// that only a pattern allows is only in the record.
 func TestAllowedNameWithoutAnAddress(t *testing.T) {
 	needPrograms(t, "getent")
 	b := newWorld(t)

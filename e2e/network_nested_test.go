@@ -7,13 +7,14 @@ import (
 	"testing"
 )
 
-// wide is the outer sandbox of these tests, narrow what is inside.
+// wide is the outer sandbox of these tests, narrow the inner one.
 const (
 	wide   = `{"access_mode": "workspace-write", "network": {"allow": ["good.example:80", "bad.example:80", "*.wild.example:443", "8.8.4.4:80", "private.example:80", "10.1.2.3:80"]}}`
 	narrow = `{"access_mode": "workspace-write", "network": {"allow": ["good.example:80", "private.example:80"]}}`
 )
 
-// peer is a program of the outer sandbox's: servers that could lead to what that reaches.
+// peer is a program of the outer sandbox: servers that could lead to whatever the outer sandbox
+// reaches.
 const peer = `
 import os, socket, sys, threading
 def serve(s):
@@ -25,7 +26,7 @@ for family, at in (socket.AF_INET, ("127.0.0.1", 7001)), (socket.AF_INET6, ("::"
 open("pid", "w").write(str(os.getpid())); os.rename("pid", "ready"); sys.stdin.read()
 `
 
-// reaching is what a program tries, each with a line of what came of it.
+// reaching is a program's list of attempts, which prints a line with the result of each.
 const reaching = `
 import errno, os, signal, socket, sys, threading
 def tries(name, f):
@@ -82,7 +83,7 @@ if os.fork() == 0: # and beneath nobody but its sbx
 os.close(writer); os.read(reader, 1)
 `
 
-// narrowing runs a program outside of a nested sandbox, in it and outside again.
+// narrowing runs a program outside of a nested sandbox, in it, and outside again.
 func narrowing(t *testing.T, b *box, outer, inner, program string) (result, record) {
 	t.Helper()
 	n := nestIn(t, b)
@@ -102,9 +103,8 @@ echo "`+strings.TrimSpace(word)+`"; cat `+rec, "sh", inner)
 	return r.ended(), inside
 }
 
-// A nested sandbox that allows less reaches that and nothing else: no other host, and no
-// program of the outer sandbox's that reaches more. The outer one reaches all of it, before
-// and afterwards.
+// A nested sandbox that allows less reaches only that: no other host, and no program of the outer
+// sandbox that reaches more. The outer one reaches all of it, before and afterwards.
 func TestNetworkNestedNarrower(t *testing.T) {
 	needScopes(t)
 	needPrograms(t, "python3")
@@ -155,8 +155,8 @@ func TestNetworkNestedNarrower(t *testing.T) {
 	}
 }
 
-// One that allows nothing has no sockets of the internet, and reaches none of the outer
-// sandbox's by its path.
+// A nested sandbox that allows nothing has no internet sockets, and reaches none of the outer
+// sandbox's sockets by path.
 func TestNetworkNestedNone(t *testing.T) {
 	needScopes(t)
 	needPrograms(t, "python3")
@@ -177,8 +177,8 @@ func TestNetworkNestedNone(t *testing.T) {
 	}
 }
 
-// Where the outer sandbox has the host's network, nobody rules on connects for those
-// inside: it is refused, with the reason.
+// If the outer sandbox has the host's network, its supervisor does not decide on connects: a
+// narrower request is refused, with the reason.
 func TestNetworkNestedInHost(t *testing.T) {
 	b := newWorld(t)
 	n := nestIn(t, b)
@@ -193,7 +193,7 @@ func TestNetworkNestedInHost(t *testing.T) {
 	}
 }
 
-// One in a narrower one is held to both, whatever it believes of the outer one.
+// A sandbox in a narrower one must keep to both, whatever it believes about the outer one.
 func TestNetworkNestedTwice(t *testing.T) {
 	needScopes(t)
 	needPrograms(t, "curl")
@@ -213,7 +213,7 @@ func narrowTo(hosts ...string) string {
 	return `{"access_mode": "workspace-write", "network": {"allow": ["` + strings.Join(hosts, `", "`) + `"]}}`
 }
 
-// What a killed sbx leaves stays as narrow as it was, and nothing else gets so.
+// Processes that a killed sbx leaves stay restricted, and no others become so.
 func TestNetworkNestedKilled(t *testing.T) {
 	needScopes(t)
 	needPrograms(t, "python3")
@@ -243,7 +243,7 @@ python3 -c 'import socket; socket.create_connection(("bad.example", 80), 10); pr
 	}
 }
 
-// Whatever a program asks for, it narrows what it starts and nothing else.
+// Whatever a program requests, it restricts only the processes that it starts.
 func TestNetworkNestedRequests(t *testing.T) {
 	needPrograms(t, "python3")
 	b := newWorld(t)
@@ -283,7 +283,7 @@ print([ask(narrow, pair(b"")) for i in range(17)][-2:], reach("good.example"), [
 	}
 }
 
-// A profile of the caller's takes nothing of that away.
+// A profile of the caller's does not weaken this.
 func TestNetworkNestedProfile(t *testing.T) {
 	needScopes(t)
 	needPrograms(t, "python3")

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// getJava is a program of Java's own client.
+// getJava is a program that uses Java's own client.
 const getJava = `public class Get {
 	public static void main(String[] a) throws Exception {
 		java.net.URLConnection c = new java.net.URL(a[0]).openConnection();
@@ -25,8 +25,8 @@ const getJava = `public class Get {
 }
 `
 
-// getDeb takes a package of an archive, by apt with settings and directories of its own. Root's
-// apt would be another user, which is not there inside.
+// getDeb downloads a package of an archive, by apt with settings and directories of its own. Root's
+// apt would switch to another user, which does not exist inside.
 const getDeb = `echo "deb [trusted=yes] http://good.example/archive ./" >sources.list && mkdir apt && cat >apt.conf <<END
 Dir::Etc { Main "/dev/null"; Parts "/dev/null"; SourceList "$PWD/sources.list"; SourceParts "/dev/null"; };
 Dir::State "$PWD/apt";
@@ -36,15 +36,15 @@ Acquire { Retries "0"; https::CAInfo "$PWD/ca.pem"; };
 END
 export APT_CONFIG=$PWD/apt.conf; apt-get -q update >&2 && apt-get -q download tiny >&2 && cat tiny_1.0_all.deb`
 
-// Programs that people use reach what a rule has and fail without it, told of no proxy and
-// of no sandbox. Without sbx they reach it too.
+// Common programs reach the hosts that a rule allows and fail without it, without knowing of a
+// proxy or of a sandbox. Without sbx they reach them, too.
 func TestNetworkPrograms(t *testing.T) {
 	const page = " at 8.8.8.1:"
 	for name, c := range map[string]struct {
 		needs  string
 		run    string // a line of sh, each time in a workspace of its own
-		target string // which a rule has, and of which a violation tells without it
-		want   string // is printed, alone and with the rule
+		target string // allowed by the rule, and reported by a violation without it
+		want   string // printed without sbx, and with the rule
 	}{
 		"curl":           {"curl", "curl -sS http://good.example/", "good.example:80", "good.example" + page},
 		"curl https":     {"curl", "curl -sS --cacert ca.pem https://good.example/", "good.example:443", "good.example" + page},
@@ -64,7 +64,7 @@ func TestNetworkPrograms(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := exec.LookPath(c.needs); err != nil && c.needs == "java" {
-				t.Skip("java is not installed") // and too large to be, for one case
+				t.Skip("java is not installed") // and too large to install, for one case
 			}
 			needPrograms(t, strings.Fields(c.needs)...)
 			b := newWorld(t)
@@ -90,7 +90,7 @@ func TestNetworkPrograms(t *testing.T) {
 				t.Errorf("without a rule: %v", r)
 			}
 			r = b.run(fmt.Sprintf(spec, c.target), sh("allowed")...)
-			if r.code != 0 || !strings.Contains(r.out, c.want) || r.rec.refused("network", host) || r.rec.refused("network", c.target) { // git asks for its own host's
+			if r.code != 0 || !strings.Contains(r.out, c.want) || r.rec.refused("network", host) || r.rec.refused("network", c.target) { // git looks up its own host's name
 				t.Errorf("with a rule: %v\n%v", r, r.rec["violations"])
 			}
 			r.rec.hasStatus(t, "network", "enforced")
@@ -98,8 +98,8 @@ func TestNetworkPrograms(t *testing.T) {
 	}
 }
 
-// site makes what the world's web servers serve: a repository of git's, a module of Go's,
-// a package of npm's, a registry of cargo's and an archive of apt's.
+// site makes the files of the world's web servers: a repository of git's, a module of Go's, a
+// package of npm's, a registry of cargo's and an archive of apt's.
 func (b *box) site() {
 	b.t.Helper()
 	const module = "site/tiny.example/m/@v/v1.0.0."
@@ -117,7 +117,7 @@ func (b *box) site() {
 	b.write(module+"zip", zipped.String())
 
 	b.write("site/tiny.tgz", tarball(b.t, map[string]string{"package/package.json": `{"name": "tiny", "version": "1.0.0"}`, "package/index.js": "// of the package\n"}))
-	// npm asks the registry that it was told for what any URL of the public one names.
+	// npm replaces any URL of the public registry by one of the registry that it was told to use.
 	b.write("site/tiny", `{"name": "tiny", "dist-tags": {"latest": "1.0.0"}, "versions": {"1.0.0":
 		{"name": "tiny", "version": "1.0.0", "dist": {"tarball": "https://registry.npmjs.org/tiny.tgz"}}}}`)
 
@@ -168,7 +168,8 @@ func tarball(t *testing.T, files map[string]string) string {
 	return packed.String()
 }
 
-// shell makes what the world's sshd and its client have: keys, and the directory's names of them.
+// shell makes the files of the world's sshd and its client: keys, and the directory's names for
+// them.
 func (b *box) shell() {
 	b.t.Helper()
 	b.write("ssh/config", fmt.Sprintf("HostKey %s/ssh/host\nAuthorizedKeysFile %s/ws/key.pub\nStrictModes no\nPasswordAuthentication no\n", b.base, b.base))

@@ -11,9 +11,8 @@ import (
 	"testing"
 )
 
-// Where the caller's environment has a proxy, what is allowed goes through that, by its
-// name and with its credentials, and the command knows of neither. Nothing else is asked of
-// the proxy.
+// If the caller's environment has a proxy, allowed connections go through it, by name and with its
+// credentials, and the command sees neither. Nothing else reaches the proxy.
 func TestNetworkAllowThroughAProxy(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "curl")

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// attacked is a container that lives, its id and its bundle.
+// attacked is a running container, with its id and its bundle.
 type attacked struct {
 	n      *ociNode
 	bundle string
@@ -22,7 +22,7 @@ type attacked struct {
 
 func (a *attacked) do(args ...string) ran { return ociRun(a.n.t, a.bundle, a.line(args...)) }
 
-// must is do where it has to succeed.
+// must is do for a call that has to succeed.
 func (a *attacked) must(args ...string) string {
 	a.n.t.Helper()
 	got := a.do(args...)
@@ -32,8 +32,8 @@ func (a *attacked) must(args ...string) string {
 	return got.out
 }
 
-// attack makes and starts a container whose root has the probe, under the node's specs and
-// as the control without them, and hands it to each.
+// attack makes and starts a container whose root has the probe, under the node's specs and, as the
+// control, without them, and calls each with both.
 func (n *ociNode) attack(args []string, edit func(config map[string]any), change func(root string), each func(a *attacked, control bool)) {
 	n.t.Helper()
 	for _, control := range []bool{true, false} {
@@ -57,8 +57,8 @@ func (n *ociNode) attack(args []string, edit func(config map[string]any), change
 	n.clean()
 }
 
-// asEngines is exec as an engine calls it, with a process of the engine's own that prints
-// which filter of system calls it has.
+// asEngines does exec as an engine calls it, with a process of the engine's own that prints its
+// system call filter.
 func (a *attacked) asEngines() string {
 	a.n.t.Helper()
 	file := filepath.Join(a.n.t.TempDir(), "process.json")
@@ -74,8 +74,8 @@ const (
 	filtered = "Seccomp:\t2"
 )
 
-// TestOCIMadeTwice holds that a second container of a name, be it that nothing is asked for
-// that one, takes nothing away from the first: neither what holds for exec nor its record.
+// TestOCIMadeTwice checks that a second container with the same name, even one without a spec,
+// takes nothing away from the first: neither the rules for exec nor its record.
 func TestOCIMadeTwice(t *testing.T) {
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		n.allow(`{"max_commands": 100}`)
@@ -109,7 +109,8 @@ func TestOCIMadeTwice(t *testing.T) {
 	})
 }
 
-// TestOCIMadeAtOnce makes containers of one name at once: one comes to be, whole.
+// TestOCIMadeAtOnce makes several containers of one name at the same time: one is created,
+// completely.
 func TestOCIMadeAtOnce(t *testing.T) {
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		n.allow(`{"max_commands": 100}`)
@@ -141,8 +142,8 @@ func TestOCIMadeAtOnce(t *testing.T) {
 	})
 }
 
-// TestOCITraced holds that nothing in a container traces what exec adds before that is
-// within its walls, where no Landlock keeps it from that.
+// TestOCITraced checks that nothing in a container can trace a process that exec adds before that
+// process has restricted itself, if Landlock does not prevent that.
 func TestOCITraced(t *testing.T) {
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		n.allow(`{"max_commands": 1000}`)
@@ -200,8 +201,8 @@ func TestOCIExposed(t *testing.T) {
 	})
 }
 
-// TestOCINameSlipped holds that a protected name which comes into being all the same, by a
-// path that changes while it is looked at, is gone again while the container runs.
+// TestOCINameSlipped checks that a protected name which is created all the same, by a path that
+// changes while it is checked, is removed while the container runs.
 func TestOCINameSlipped(t *testing.T) {
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		n.allow(`{"access_mode": "workspace-write", "working_dir": "/vol"}`)

@@ -11,7 +11,7 @@ import (
 // ociRO is a policy under which nothing can be written.
 const ociRO = `{"access_mode":"read-only"}`
 
-// member gives a member of a configuration, made where it is not there.
+// member returns a member of a configuration, and adds it if it is missing.
 func member(c map[string]any, name string) map[string]any {
 	m, ok := c[name].(map[string]any)
 	if !ok {
@@ -29,8 +29,8 @@ func mount(c map[string]any, target, source string, options ...string) {
 	c["mounts"] = append(c["mounts"].([]any), map[string]any{"destination": target, "type": kind, "source": source, "options": options})
 }
 
-// TestOCILinesThatHideADocument: however a line is spelled, the container is under the policy,
-// or is refused.
+// TestOCILinesThatHideADocument checks that the container is under the policy, or refused, however
+// a line is spelled.
 func TestOCILinesThatHideADocument(t *testing.T) {
 	const opened = "touch /opt/x && echo WROTE; echo fin"
 	ociOn(t, func(t *testing.T, n *ociNode) {
@@ -57,8 +57,8 @@ func TestOCILinesThatHideADocument(t *testing.T) {
 	})
 }
 
-// TestOCIExecFindsItsContainer: exec is under the container's spec, whatever the spelling of
-// the runtime's own directory, and of the members of its process.
+// TestOCIExecFindsItsContainer checks that exec is under the container's spec, whatever the
+// spelling of the runtime's own directory, and of the members of its process.
 func TestOCIExecFindsItsContainer(t *testing.T) {
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		root := t.TempDir()
@@ -110,7 +110,8 @@ func TestOCIExecFindsItsContainer(t *testing.T) {
 	})
 }
 
-// TestOCISpecFolders: a line of spec-folders is one directory, and a comment none.
+// TestOCISpecFolders checks that a line of spec-folders names one directory, and that a comment
+// names none.
 func TestOCISpecFolders(t *testing.T) {
 	if !isRoot() {
 		t.Skip("a node is root's")

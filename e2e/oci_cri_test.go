@@ -30,8 +30,8 @@ var kubernetesCheck = sync.OnceValues(func() (string, error) {
 	return filepath.Join(dir, "check"), nil
 })
 
-// criConfig is that of a containerd apart from any other, with all beneath one folder. Its
-// Pods have an interface, by the CNI plugins that podman brings.
+// criConfig is the configuration of a containerd separate from any other, with all of its files
+// under one directory. Its Pods have an interface, by the CNI plugins that come with podman.
 const criConfig = `version = 2
 root = "%[1]s/root"
 state = "%[1]s/state"
@@ -50,7 +50,7 @@ state = "%[1]s/state"
   runtime_type = "io.containerd.runc.v2"
 `
 
-// installer is the script of the DaemonSet.
+// installer returns the script of the DaemonSet.
 func installer(t *testing.T) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(moduleDir, "packaging/kubernetes/daemonset.yaml"))
@@ -68,8 +68,8 @@ func installer(t *testing.T) string {
 	return ""
 }
 
-// criNode starts a containerd whose configuration the DaemonSet's script has edited, on a
-// node of that node's policy, and returns its folder.
+// criNode starts a containerd whose configuration the DaemonSet's script has edited, on a node with
+// that node's policy, and returns its directory.
 func criNode(t *testing.T, n *ociNode) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "sbx-cri") // the address of a socket has 108 bytes
@@ -82,12 +82,12 @@ func criNode(t *testing.T, n *ociNode) string {
 	write("cni/net.conflist", `{"cniVersion": "0.4.0", "name": "e2e", "plugins": [{"type": "ptp", "ipam": {"type": "host-local", "subnet": "10.99.0.0/24", "dataDir": "`+dir+`/ipam"}}]}`)
 	config := filepath.Join(dir, "host/etc/containerd/config.toml")
 	must(t, os.WriteFile(config, []byte(fmt.Sprintf(criConfig, dir)), 0o644))
-	// The programs of the image are what a node of the tests wants: this run's, with its flags.
+	// The image's programs are what a node of the tests needs: this run's programs, with its flags.
 	write("sbx-oci", "#!/bin/sh\nexec "+strings.Join([]string{n.program, "--sbx-policy", n.policy, "--sbx-state", n.state}, " ")+" \"$@\"\n")
 	write("sbx-init", "")
 	write("10-node.yaml", "{}")
 	script := strings.NewReplacer(`"/sbx/$program"`, dir+"/$program", "/policy/*", dir+"/10-node.yaml").Replace(installer(t))
-	for range 2 { // and the second time changes nothing
+	for range 2 { // the second time changes nothing
 		cmd := exec.Command(needPrograms(t, "busybox"), "sh", "-c", script)
 		cmd.Env = append(os.Environ(), "HOST="+filepath.Join(dir, "host"))
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -110,7 +110,7 @@ func criNode(t *testing.T, n *ociNode) string {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	must(t, cmd.Start())
 	t.Cleanup(func() {
-		must(t, cmd.Process.Kill()) // and with it all that is in its pid namespace
+		must(t, cmd.Process.Kill()) // and with it everything in its pid namespace
 		_ = cmd.Wait()
 		removeGroups(t, "sbx-e2e-pod")
 	})
@@ -130,8 +130,8 @@ func criNode(t *testing.T, n *ociNode) string {
 	return dir
 }
 
-// criImages writes an archive of Docker's form: an image of busybox with a workspace, and a
-// pause container's, which has a command and nothing else, as Kubernetes' own.
+// criImages writes an archive in Docker's form: an image of busybox with a workspace, and that of a
+// pause container, which has only a command, like Kubernetes' own.
 func criImages(t *testing.T, dir, to string) {
 	t.Helper()
 	top := filepath.Join(dir, "archive")
@@ -159,7 +159,7 @@ func criImages(t *testing.T, dir, to string) {
 	must(t, exec.Command("tar", "-C", top, "-cf", to, ".").Run())
 }
 
-// removeGroups removes what is left of empty control groups of a name.
+// removeGroups removes empty control groups of a name.
 func removeGroups(t *testing.T, name string) {
 	t.Helper()
 	tops, err := filepath.Glob("/sys/fs/cgroup/*/" + name)
@@ -169,8 +169,8 @@ func removeGroups(t *testing.T, name string) {
 	}
 }
 
-// TestOCIKubernetes has containerd make Pods by sbx-oci as a kubelet has it do, by the
-// entry that the DaemonSet adds to its configuration.
+// TestOCIKubernetes has containerd make Pods by sbx-oci as for a kubelet, by the entry that the
+// DaemonSet adds to its configuration.
 func TestOCIKubernetes(t *testing.T) {
 	takesSeconds(t)
 	if !isRoot() {

@@ -12,18 +12,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ociTry is what a container tries in the tests with engines: a file of the image's root,
-// a new user namespace.
+// ociTry has the attempts of a container in the tests with engines: a file in the image's root, a
+// new user namespace.
 const ociTry = `touch /opt-new 2>/dev/null && echo wrote; unshare -U true 2>/dev/null && echo unshared; touch /work/x && echo works; grep Seccomp_filters /proc/self/status`
 
-// ociReads lists what is in view, and ociSees says whether the engine's own file and what is
-// not listed are.
+// ociReads lists the files in view, and ociSees prints whether the engine's own file, and files
+// that are not listed, are in view.
 const (
 	ociReads = "filesystem: {read: ['@system']}"
 	ociSees  = `grep -q localhost /etc/hosts && echo hosts; test -e /output && echo unlisted; test -e /sys/class && echo sysfs; test -w /dev/null && echo null`
 )
 
-// engineNode is the node that all engines of the tests share.
+// engineNode returns the node that all engines of the tests share.
 func engineNode(t *testing.T, specs ...string) *ociNode {
 	t.Helper()
 	dir, err := ociFolder()
@@ -40,7 +40,7 @@ func engineNode(t *testing.T, specs ...string) *ociNode {
 	return n
 }
 
-// script is the program with its flags: containerd gives a runtime none, and podman none
+// script returns the program with its flags: containerd passes none to a runtime, and podman none
 // with every verb.
 func (n *ociNode) script(flags ...string) string {
 	path := filepath.Join(n.t.TempDir(), "runtime")
@@ -49,7 +49,7 @@ func (n *ociNode) script(flags ...string) string {
 	return path
 }
 
-// TestOCIDocker has Docker's engine make containers by sbx-oci.
+// TestOCIDocker makes containers with Docker's engine and sbx-oci.
 func TestOCIDocker(t *testing.T) {
 	env := []string{dockerHost(t)}
 	n := engineNode(t, ociSpec)
@@ -116,7 +116,7 @@ func TestOCIDocker(t *testing.T) {
 	n.clean()
 }
 
-// TestOCIPodman has podman make containers by sbx-oci.
+// TestOCIPodman makes containers with podman and sbx-oci.
 func TestOCIPodman(t *testing.T) {
 	env := podmanReady(t)
 	if !isRoot() {
@@ -153,7 +153,7 @@ func TestOCIPodman(t *testing.T) {
 	n.clean()
 }
 
-// TestOCIContainerd has containerd make containers by sbx-oci: that of Docker's engine.
+// TestOCIContainerd makes containers with the containerd of Docker's engine and sbx-oci.
 func TestOCIContainerd(t *testing.T) {
 	host := dockerHost(t)
 	needPrograms(t, "ctr")
@@ -182,8 +182,8 @@ func TestOCIContainerd(t *testing.T) {
 	n.clean()
 }
 
-// TestOCIShimKilled kills containerd's shim, the process that stays with a container:
-// containerd has the runtime delete what is left of it, and the record says how it ended.
+// TestOCIShimKilled kills containerd's shim, the process that stays with a container: containerd
+// makes the runtime delete the rest of it, and the record says how it ended.
 func TestOCIShimKilled(t *testing.T) {
 	host := dockerHost(t)
 	needPrograms(t, "ctr")

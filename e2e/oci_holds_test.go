@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// ociSpec confines as most specs do.
+// ociSpec restricts as most specs do.
 const ociSpec = `{"access_mode": "workspace-write", "working_dir": "/work"}`
 
-// TestOCIHolds tries, in a container, what a spec denies: under the runtime proper each
+// TestOCIHolds tries, in a container, what a spec denies: under the runtime proper each attempt
 // succeeds.
 func TestOCIHolds(t *testing.T) {
 	const network = `{"network": {"mode": "none"}}`
@@ -80,7 +80,7 @@ func TestOCIHolds(t *testing.T) {
 	}
 }
 
-// ociShut stands for a container whose own list of system calls has no seccomp(2).
+// ociShut stands for a container whose own list of system calls lacks seccomp(2).
 const ociShut = "shut"
 
 // TestOCIRefuses holds that nothing starts where a spec does not hold, and that the engine
@@ -128,8 +128,8 @@ func TestOCIRefuses(t *testing.T) {
 	}
 }
 
-// TestOCINarrows holds that each spec narrows the one before, by the lower of two limits
-// too.
+// TestOCINarrows checks that each spec narrows the one before, and that the lower of two limits
+// applies.
 func TestOCINarrows(t *testing.T) {
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		if strings.Contains(strings.Join(n.global, " "), "disabled") {
@@ -170,8 +170,8 @@ func TestOCINarrows(t *testing.T) {
 	})
 }
 
-// TestOCIVerbs holds that a process of exec is within the same walls, that start takes a
-// network away that came after create, and what the record says at each step.
+// TestOCIVerbs checks that a process of exec is restricted like the first, that start removes a
+// network that was added after create, and what the record says at each step.
 func TestOCIVerbs(t *testing.T) {
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		needPrograms(t, "ip", "nsenter")
@@ -200,7 +200,7 @@ func TestOCIVerbs(t *testing.T) {
 			lacks(t, "no interface can be made: "+got.err)
 		}
 		do(0, "start", id)
-		do(0, "exec", id, "true") // which is let in after that
+		do(0, "exec", id, "true") // it is admitted after that
 		if got := link("ip", "-o", "link"); !strings.Contains(got.out, "lo:") || strings.Contains(got.out, "eth") {
 			t.Errorf("after start: %+v", got)
 		}
@@ -221,7 +221,7 @@ func TestOCIVerbs(t *testing.T) {
 		do(1, "exec", "--env", "A=b", id, "true")
 		do(3, "exec", id, "sh", "-c", "exit 3")
 		do(127, "exec", id, "nosuch")
-		// Where it is no longer known what holds, no process comes in.
+		// If the rules of a container are no longer known, no process is admitted.
 		kept, err := filepath.Glob(n.state + "/sbx/made/*/narrowing.json")
 		must(t, err)
 		if len(kept) != 1 {

@@ -17,17 +17,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ociLimits asks for a control group beside what most specs ask.
+// ociLimits requests a control group in addition to what most specs request.
 const ociLimits = `{"access_mode": "workspace-write", "working_dir": "/work", "limits": {"pids": 64, "memory": "64MiB"}}`
 
-// left is what is of containers of a name on this machine: processes, control groups, and
-// what their runtime and their node keep.
+// left returns what is left on this machine of containers of a name: processes, control groups, and
+// files of their runtime and their node.
 func (n *ociNode) left(name string) (all []string) {
 	n.t.Helper()
 	dirs, err := filepath.Glob("/proc/[0-9]*")
 	must(n.t, err)
 	for _, d := range dirs {
-		line, _ := os.ReadFile(d + "/cmdline") // it may be gone by now
+		line, _ := os.ReadFile(d + "/cmdline") // it may be gone
 		if groups, _ := os.ReadFile(d + "/cgroup"); strings.Contains(string(line)+string(groups), name) {
 			all = append(all, d+": "+strings.ReplaceAll(string(line), "\x00", " "))
 		}
@@ -54,8 +54,7 @@ func (n *ociNode) stateOfRuntime() string {
 	return "/nowhere"
 }
 
-// leaves fails where something is left once those that are on their way out have had their
-// time.
+// leaves fails if something is left, after a time for processes that are ending.
 func (n *ociNode) leaves(name string) {
 	n.t.Helper()
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(50 * time.Millisecond) {
@@ -70,7 +69,7 @@ func (n *ociNode) leaves(name string) {
 	}
 }
 
-// ociCount is how many containers are made: few, or what `make stress` says.
+// ociCount returns how many containers are made: few, or the number that `make stress` sets.
 func ociCount(t *testing.T) (after, at int) {
 	if s := os.Getenv("SBX_TEST_CONTAINERS"); s != "" {
 		var err error
@@ -81,13 +80,12 @@ func ociCount(t *testing.T) (after, at int) {
 	return 10, 5
 }
 
-// TestOCILeavesNothing makes containers one after another and at once: of none is anything
-// left but its record.
+// TestOCILeavesNothing makes containers one after another and at once: each leaves only its record.
 func TestOCILeavesNothing(t *testing.T) {
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		n.allow(ociLimits)
 		if strings.Contains(strings.Join(n.global, " "), "disabled") {
-			n.allow(ociSpec) // no control groups here
+			n.allow(ociSpec) // there are no control groups here
 		}
 		after, at := ociCount(t)
 		bundle := ociBundle(t, []string{"sleep", "1000"}, nil)
@@ -97,7 +95,7 @@ func TestOCILeavesNothing(t *testing.T) {
 		life := func(id string) error {
 			for _, args := range [][]string{{"create", "--bundle", bundle, id}, {"start", id}, {"exec", id, "true"}, {"kill", id, "KILL"}, {"delete", "--force", id}} {
 				cmd := exec.Command(n.under(args...)[0], n.under(args...)[1:]...)
-				out, err := os.CreateTemp(n.state, "out") // no pipe, which the container keeps open
+				out, err := os.CreateTemp(n.state, "out") // not a pipe, which the container would keep open
 				if err != nil {
 					return err
 				}
@@ -114,7 +112,7 @@ func TestOCILeavesNothing(t *testing.T) {
 		}
 		must(t, os.MkdirAll(n.state, 0o700))
 		must(t, life("sbx-e2e-left-first"))
-		// What is made at last is seen while it lives: the search finds what there is.
+		// The last container is found while it lives, which shows that the search works.
 		if got := ociRun(t, bundle, n.under("create", "--bundle", bundle, "sbx-e2e-left-seen")); got.status != 0 || len(n.left("sbx-e2e-left")) < 3 {
 			t.Fatalf("the control: %+v, %q", got, n.left("sbx-e2e-left"))
 		}

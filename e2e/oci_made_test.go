@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestOCIShelfIsClosed holds that no other user reads what a container is told: the
-// variables in its configuration.
+// TestOCIShelfIsClosed checks that no other user can read what a container gets: the variables in
+// its configuration.
 func TestOCIShelfIsClosed(t *testing.T) {
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		n.allow(`{"max_commands": 100}`)
@@ -42,15 +42,15 @@ func TestOCIShelfIsClosed(t *testing.T) {
 	})
 }
 
-// TestOCIEndedWhileMade ends what makes a container, and the container, while it is made:
-// nothing comes to be after that, and nobody waits for it.
+// TestOCIEndedWhileMade ends the process that makes a container, and the container, meanwhile:
+// nothing is created after that, and nothing waits for it.
 func TestOCIEndedWhileMade(t *testing.T) {
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		n.allow(`{"max_commands": 100}`)
 		const id = "sbx-e2e-ended"
 		bundle := ociBundle(t, []string{"sleep", "1000"}, nil)
 		dir := t.TempDir()
-		slowly := func(text string) []string { // what becomes of create
+		slowly := func(text string) []string { // the text says how create ends
 			slow := filepath.Join(dir, "runtime")
 			must(t, os.WriteFile(slow, []byte("#!/bin/sh\ncase \" $* \" in *' create '*) ;; *) exec "+n.runtime+" \"$@\";; esac\n"+text+"\n"), 0o755))
 			line := n.under("create", "--bundle", bundle, "--pid-file", filepath.Join(dir, "first"), id)

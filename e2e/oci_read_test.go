@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// ociVolumes is a bundle with volumes: /vol, one beneath it, one in /work, and a file that
-// the engine puts over the image's.
+// ociVolumes returns a bundle with volumes: /vol, one under it, one in /work, and a file that the
+// engine puts over the image's.
 func ociVolumes(t *testing.T, args []string, edit func(map[string]any)) string {
 	t.Helper()
 	volume, inner, hosts := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "hosts")
@@ -35,9 +35,8 @@ func ociVolumes(t *testing.T, args []string, edit func(map[string]any)) string {
 	return bundle
 }
 
-// TestOCIReads holds what a list shows of a container: of its image, its volumes and the
-// kernel's file systems, to the first process and to one that exec adds, with Landlock and
-// without.
+// TestOCIReads checks what a list shows of a container: of its image, its volumes and the kernel's
+// file systems, to the first process and to one that exec adds, with Landlock and without.
 func TestOCIReads(t *testing.T) {
 	const (
 		id   = "sbx-e2e-reads"
@@ -85,8 +84,8 @@ func TestOCIReads(t *testing.T) {
 	})
 }
 
-// TestOCIReadLists holds which lists hold, one narrowing the other, and that a command
-// which no list has in view is refused with a line that helps.
+// TestOCIReadLists checks which lists apply, one narrowing the other, and that a command which no
+// list has in view is refused with a line that helps.
 func TestOCIReadLists(t *testing.T) {
 	for _, c := range []struct{ name, node, own, args, want string }{
 		{"the node's alone", `["@system", "/vol"]`, "", "ls /vol", "other\nsub\n"},
@@ -126,7 +125,7 @@ func TestOCIReadLists(t *testing.T) {
 	}
 }
 
-// TestOCIVolumesOfAWorkspace holds that what the engine mounts in a workspace is there.
+// TestOCIVolumesOfAWorkspace checks that a volume which the engine mounts in a workspace is there.
 func TestOCIVolumesOfAWorkspace(t *testing.T) {
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		n.allow(ociSpec)

@@ -23,7 +23,7 @@ func (pointers) Load(url string) (any, error) {
 	return jsonschema.UnmarshalJSON(bytes.NewReader(bytes.ReplaceAll(b, []byte("#definitions/"), []byte("#/definitions/"))))
 }
 
-// runtimeSchema is runtime-spec's own of a config.json, from its module.
+// runtimeSchema returns runtime-spec's own schema of a config.json, from its module.
 func runtimeSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/opencontainers/runtime-spec")
@@ -38,7 +38,7 @@ func runtimeSchema(t *testing.T) *jsonschema.Schema {
 	return s
 }
 
-// TestOCIEditsAreValid holds each config.json that is edited to runtime-spec's schema.
+// TestOCIEditsAreValid checks each edited config.json by runtime-spec's schema.
 func TestOCIEditsAreValid(t *testing.T) {
 	schema := runtimeSchema(t)
 	valid := func(file string, edit func(map[string]any)) error {

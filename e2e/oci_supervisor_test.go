@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// supervisorOf is the process that a container's record names as its supervisor.
+// supervisorOf returns the process that a container's record names as its supervisor.
 func (n *ociNode) supervisorOf() int {
 	pid, _ := n.lastRecord()["pid"].(float64)
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", int(pid)))
@@ -20,7 +20,7 @@ func (n *ociNode) supervisorOf() int {
 	return int(pid)
 }
 
-// recordIn waits for the record to come to a state.
+// recordIn waits for the record to have a state.
 func (n *ociNode) recordIn(state string) map[string]any {
 	n.t.Helper()
 	r := n.lastRecord()
@@ -44,18 +44,18 @@ func violations(r map[string]any) (all []string) {
 	return all
 }
 
-// TestOCISupervisor holds what the supervisor of a container holds and tells, of the first
-// process and of those that exec adds: counts, protected names, time, how it ended.
+// TestOCISupervisor checks what the supervisor of a container enforces and reports, for the first
+// process and for those that exec adds: counts, protected names, time, how it ended.
 func TestOCISupervisor(t *testing.T) {
 	const id = "sbx-e2e-supervised"
 	for _, c := range []struct {
 		name, spec, script string
-		exec               int // processes that are added, of which each starts one program
+		exec               int // processes that are added; each starts one program
 		code               any // of the record; nil for none
 		by                 string
-		started            float64 // beside the command itself
+		started            float64 // in addition to the command itself
 		want               []string
-		made               bool // the script comes to its mark
+		made               bool // the script reaches its mark
 	}{
 		{"counts", `{"max_commands": 100}`, "/bin/id; /bin/id; touch /vol/mark; sleep 1; exit 7", 2, 7.0, "command", 5, nil, true},
 		{"a budget", `{"max_commands": 2}`, "/bin/busybox true; /bin/busybox true; /bin/busybox touch /vol/mark; exit 3", 0, 3.0, "command", 2,
@@ -146,8 +146,8 @@ func TestOCISupervisor(t *testing.T) {
 	}
 }
 
-// TestOCISupervisorKilled holds that nothing more is started where a container's
-// supervisor was killed, and that the record says so.
+// TestOCISupervisorKilled checks that nothing more starts after a container's supervisor was
+// killed, and that the record says so.
 func TestOCISupervisorKilled(t *testing.T) {
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		n.allow(`{"access_mode": "workspace-write", "working_dir": "/vol"}`)
@@ -206,8 +206,8 @@ func TestOCISupervisorKilled(t *testing.T) {
 	})
 }
 
-// TestOCISupervisorKeepsNothing holds that what exec adds leaves the supervisor nothing to
-// keep, and that it has no mounts but the host's and the container's.
+// TestOCISupervisorKeepsNothing checks that the processes which exec adds leave the supervisor
+// nothing to keep, and that it has only the host's and the container's mounts.
 func TestOCISupervisorKeepsNothing(t *testing.T) {
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		n.allow(`{"access_mode": "workspace-write", "working_dir": "/work"}`)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestOCIDockerTerminal has a person at a terminal in a container, and Docker's engine end
-// containers: by sbx-oci as by runc.
+// TestOCIDockerTerminal works at a terminal in a container, and ends containers by Docker's engine:
+// by sbx-oci as by runc.
 func TestOCIDockerTerminal(t *testing.T) {
 	host := dockerHost(t)
 	engineNode(t, ociSpec)
@@ -58,7 +58,7 @@ func TestOCIDockerTerminal(t *testing.T) {
 	}
 }
 
-// TestOCIPodmanRootless has an ordinary user's podman make containers by sbx-oci.
+// TestOCIPodmanRootless makes containers with an ordinary user's podman and sbx-oci.
 func TestOCIPodmanRootless(t *testing.T) {
 	if isRoot() {
 		t.Skip("an ordinary user's")

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// ociFolder has the program sbx-oci with sbx-init beside it, and a policy and a state of
-// this run's own.
+// ociFolder has the program sbx-oci with sbx-init next to it, and a policy and a state of this
+// run's own.
 var ociFolder = sync.OnceValues(func() (string, error) {
 	dir, err := outerDir("oci")
 	if err != nil {
@@ -44,7 +44,7 @@ type ociNode struct {
 	global  []string // flags
 }
 
-// ociOn is a node of this test's own for each runtime that there is.
+// ociOn calls each with a node of this test's own, for each runtime that exists.
 func ociOn(t *testing.T, each func(t *testing.T, n *ociNode)) {
 	for _, name := range []string{"runc", "crun"} {
 		t.Run(name, func(t *testing.T) {
@@ -72,7 +72,7 @@ func newNode(t *testing.T, line []string, name string) *ociNode {
 	return n
 }
 
-// bare is the command line of the runtime proper, under that of this program before it.
+// bare returns the command line of the runtime proper, after the beginning of the node's.
 func (n *ociNode) bare(args ...string) []string {
 	return slices.Concat(n.before, []string{n.runtime}, n.global, args)
 }
@@ -88,7 +88,7 @@ func (n *ociNode) allow(specs ...string) {
 	}
 }
 
-// ran is what became of a command line.
+// ran is the result of a command line.
 type ran struct {
 	status   int
 	out, err string
@@ -100,7 +100,7 @@ func ociRun(t *testing.T, dir string, line []string) ran {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
 	cmd.Dir = dir
-	var files [2]*os.File // and no pipes, which a container that is made keeps open
+	var files [2]*os.File // not pipes, which a container would keep open
 	for i := range files {
 		f, err := os.CreateTemp(t.TempDir(), "out")
 		must(t, err)
@@ -119,7 +119,7 @@ func ociRun(t *testing.T, dir string, line []string) ran {
 	return ran{cmd.ProcessState.ExitCode(), string(out), string(errs)}
 }
 
-// bundle makes a bundle whose root has busybox, with a configuration that edit changes.
+// ociBundle makes a bundle whose root has busybox, with a configuration that edit changes.
 func ociBundle(t *testing.T, args []string, edit func(c map[string]any)) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -160,7 +160,7 @@ func ociBundle(t *testing.T, args []string, edit func(c map[string]any)) string 
 	return dir
 }
 
-// records are those of the node, oldest first.
+// records returns those of the node, oldest first.
 func (n *ociNode) records() (all []map[string]any) {
 	files, err := filepath.Glob(filepath.Join(n.state, "sbx/runs/*/effective.json"))
 	must(n.t, err)
@@ -183,7 +183,7 @@ func (n *ociNode) lastRecord() map[string]any {
 	return all[len(all)-1]
 }
 
-// clean holds that nothing of a container is left beside its record.
+// clean fails if anything but its record is left of a container.
 func (n *ociNode) clean() {
 	n.t.Helper()
 	for _, dir := range []string{"sbx/made", "sbx/containers"} {
@@ -197,10 +197,10 @@ func (n *ociNode) clean() {
 	}
 }
 
-// changing is what differs between two calls of a runtime.
+// changing matches what differs between two calls of a runtime.
 var changing = regexp.MustCompile(`time="[^"]*"|\d{4}-\d\d-\d\dT[0-9:.]+Z?|"pid": ?\d+|\b\d+ +(running|created|stopped)`)
 
-// TestOCIHandsOn holds each verb's status and streams to those of the runtime proper.
+// TestOCIHandsOn compares each verb's status and streams with those of the runtime proper.
 func TestOCIHandsOn(t *testing.T) {
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		for _, args := range [][]string{
@@ -250,7 +250,7 @@ func TestOCIHandsOn(t *testing.T) {
 	})
 }
 
-// goesOn holds that what asks nothing but the runtime goes to the one that has made the
+// goesOn checks that a call which asks nothing but the runtime goes to the one that has made the
 // container, unless another is named.
 func (n *ociNode) goesOn(bundle string) {
 	n.t.Helper()

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestOCISpecWidensNothing: what the engine has restricted stays so where the spec has a
-// workspace. Each attempt fails under the bare runtime, too, and succeeds under
-// both where the engine leaves it open.
+// TestOCISpecWidensNothing checks that the engine's restrictions stay if the spec has a workspace.
+// Each attempt fails under the bare runtime, too, and succeeds under both if the engine leaves it
+// open.
 func TestOCISpecWidensNothing(t *testing.T) {
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		n.allow(`{"access_mode":"workspace-write","working_dir":"/work","filesystem":{"write":["/data/sub","/opt"]}}`)
@@ -80,7 +80,8 @@ func TestOCISpecWidensNothing(t *testing.T) {
 	})
 }
 
-// TestOCIAbsentCapabilities: a process without the member has none, under a spec too.
+// TestOCIAbsentCapabilities checks that a process without the member has no capabilities, also
+// under a spec.
 func TestOCIAbsentCapabilities(t *testing.T) {
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		n.allow(ociRO)
@@ -94,8 +95,9 @@ func TestOCIAbsentCapabilities(t *testing.T) {
 	})
 }
 
-// TestOCILeavesTheHostsMounts: what hides files in a volume that the engine shares with the
-// host stays in the container, and no mount of the host's in it is lost.
+// TestOCILeavesTheHostsMounts checks that a mount which hides files in a volume that the engine
+// shares with the host stays in the container, and that no mount of the host's in the volume is
+// lost.
 func TestOCILeavesTheHostsMounts(t *testing.T) {
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		dir := t.TempDir()
@@ -129,8 +131,8 @@ func TestOCILeavesTheHostsMounts(t *testing.T) {
 	})
 }
 
-// TestOCIPathsOfTheRuntime: rules hold for what the runtime has in /proc, /sys and /dev, and
-// for volumes there. A mount that nobody can look into before is refused.
+// TestOCIPathsOfTheRuntime checks that rules apply to the runtime's files in /proc, /sys and /dev,
+// and to volumes there. A mount whose content cannot be examined before is refused.
 func TestOCIPathsOfTheRuntime(t *testing.T) {
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		dir := t.TempDir()
@@ -171,7 +173,8 @@ func TestOCIPathsOfTheRuntime(t *testing.T) {
 	})
 }
 
-// TestOCIRecordOfWhatWasNotStarted: where the runtime fails, `run` leaves a refused container.
+// TestOCIRecordOfWhatWasNotStarted checks that `run` leaves the record of a refused container if
+// the runtime fails.
 func TestOCIRecordOfWhatWasNotStarted(t *testing.T) {
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		n.allow(ociRO)
@@ -190,8 +193,8 @@ func TestOCIRecordOfWhatWasNotStarted(t *testing.T) {
 	})
 }
 
-// TestOCITmpfsOfTheEngine: a tmpfs that the engine mounts is writable where the spec has the
-// workspace, and one under what the spec has a directory of its own for is in nobody's way.
+// TestOCITmpfsOfTheEngine checks that a tmpfs which the engine mounts is writable if it lies in the
+// spec's workspace, and that one under a private directory of the spec's is harmless.
 func TestOCITmpfsOfTheEngine(t *testing.T) {
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		n.allow(`{"access_mode":"workspace-write","working_dir":"/work"}`)
@@ -214,8 +217,9 @@ func TestOCITmpfsOfTheEngine(t *testing.T) {
 	})
 }
 
-// TestOCIExecIsOfTheContainer: a process of exec signals the others, has no capability that the
-// first has not, and starts as another user, who cannot reach all that is writable.
+// TestOCIExecIsOfTheContainer checks that a process of exec can signal the others, has no
+// capability that the first lacks, and starts as another user, who cannot reach every writable
+// path.
 func TestOCIExecIsOfTheContainer(t *testing.T) {
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		for spec, caps := range map[string]string{
@@ -259,7 +263,8 @@ func TestOCIExecIsOfTheContainer(t *testing.T) {
 	})
 }
 
-// TestOCITerminationLog: a container tells Kubernetes why it ended, under a spec too.
+// TestOCITerminationLog checks that a container can tell Kubernetes why it ended, also under a
+// spec.
 func TestOCITerminationLog(t *testing.T) {
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		n.allow(ociRO)

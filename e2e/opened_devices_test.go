@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A device of the table is in view where filesystem.write names it, can be opened by
-// who may open it on the host, and is warned of; every other one stays out.
+// A device of the table is in view if filesystem.write names it. A user who may open it on the host
+// can open it, and sbx warns about it. All others stay out.
 func TestDevicesOpenedByName(t *testing.T) {
 	needSandbox(t)
 	if _, err := os.Lstat("/dev/fuse"); err != nil {
@@ -34,8 +34,8 @@ func TestDevicesOpenedByName(t *testing.T) {
 	}
 }
 
-// Under a rule that gives the sandbox a /dev of its own a child opens no device; what its
-// parent opens, or leaves to the host's /dev, it may.
+// Under a rule that gives the sandbox a /dev of its own, a child opens no device, except one that
+// its parent opens, or that is there because the parent leaves the host's /dev.
 func TestNarrowedDevicesStayOut(t *testing.T) {
 	needSandbox(t)
 	if _, err := os.Lstat("/dev/fuse"); err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// openedBox is a workspace with what is protected in it, and what is on the way.
+// openedBox returns a workspace with protected paths in it, and with directories that lead to some.
 func openedBox(t *testing.T) *box {
 	b := newBox(t)
 	b.repository(b.base + "/one")
@@ -22,7 +22,7 @@ func openedBox(t *testing.T) *box {
 func TestTheLineThatOpensAProtectedNameDoes(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "git", "mv", "mkdir", "ln", "tee", "perl")
-	const away = "perl -e 'rename $ARGV[0], $ARGV[1] or exit 1' " // mv(1) copies where it may not rename
+	const away = "perl -e 'rename $ARGV[0], $ARGV[1] or exit 1' " // mv(1) copies if it may not rename
 	for script, want := range map[string]string{
 		"mkdir .git/modules":                       ".git",
 		"ln -s file .git/link":                     ".git",
@@ -65,8 +65,8 @@ func TestTheLineThatOpensAProtectedNameDoes(t *testing.T) {
 	}
 }
 
-// What no line of filesystem.write opens is not said to be opened by one: an open with
-// RESOLVE_IN_ROOT, a program of commands.allow, the document of the spec itself.
+// If no line of filesystem.write opens a path, none is suggested: for an open with RESOLVE_IN_ROOT,
+// a program of commands.allow, the document of the spec itself.
 func TestNoLineIsNamedWhereNoneAllows(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "gcc", "rm")

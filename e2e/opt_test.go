@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// optHost makes the host one with a tool and two projects in /opt, and starts what
-// follows in the first project.
+// optHost simulates a host with a tool and two projects in /opt, and starts the command in the
+// first project.
 func (b *box) optHost() {
 	b.t.Helper()
 	needSandbox(b.t)
@@ -26,7 +26,7 @@ echo neighbour >/opt/two/file; cd /opt/one; exec "$@"`, "sh")
 	}
 }
 
-// Of /opt a program on PATH is in view with what is its own, and no project beside it.
+// Of /opt a program on PATH is in view with the files that belong to it, and no project next to it.
 func TestOptShowsProgramsAlone(t *testing.T) {
 	const script = "sbx-tool; cat /opt/two/file; ls /opt; echo end"
 	for name, c := range map[string]struct {
@@ -50,7 +50,7 @@ func TestOptShowsProgramsAlone(t *testing.T) {
 			t.Errorf("%s: %v", name, r)
 		}
 	}
-	// The controls: the neighbour is there where it is named, and where the host is in view.
+	// The controls: the neighbour is visible if it is named, and if the whole host is in view.
 	for _, spec := range []string{`{"filesystem": {"read": ["@system", "/opt/two"]}}`, `{"access_mode": "read-only"}`} {
 		b := newBoxElsewhere(t)
 		b.optHost()
@@ -60,7 +60,7 @@ func TestOptShowsProgramsAlone(t *testing.T) {
 	}
 }
 
-// The project's own directory of PATH opens nothing beside it.
+// The project's own directory in PATH opens nothing next to the project.
 func TestOptKeepsAProjectApart(t *testing.T) {
 	b := newBoxElsewhere(t)
 	b.optHost()

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// free are specs under which there is no pid namespace, whose pid 1 would reap.
+// free are specs without a pid namespace, whose pid 1 would reap.
 var free = map[string]string{
 	"nothing": `{}`, "counted": `{"max_commands": 10000}`, "full": `{"access_mode": "danger-full-access"}`,
 	"limits": `{"limits": {"open_files": 512}}`,
@@ -24,7 +24,7 @@ settled() {
 }
 `
 
-// eachFree runs a test under each, and for the counting ones with each counter.
+// eachFree runs a test under each of these specs, and for those that count with each counter.
 func eachFree(t *testing.T, f func(t *testing.T, b *box, spec string)) {
 	for name, spec := range free {
 		t.Run(name, func(t *testing.T) { f(t, newBox(t), spec) })
@@ -36,7 +36,7 @@ func eachFree(t *testing.T, f func(t *testing.T, b *box, spec string)) {
 	})
 }
 
-// Orphans are reaped while the command runs, and its own status stays its own.
+// Orphans are reaped while the command runs, and the command keeps its own status.
 func TestOrphansAreReaped(t *testing.T) {
 	eachFree(t, func(t *testing.T, b *box, spec string) {
 		r := b.run(spec, "/bin/sh", "-c", settled+`
@@ -48,7 +48,7 @@ exit 7`)
 			t.Errorf("%v", r)
 		}
 	})
-	// The control: a child that nobody waits for is seen as a zombie.
+	// The control: a child that nothing waits for is seen as a zombie.
 	b := newBox(t)
 	r := b.plain("/bin/sh", "-c", settled+`
 sh -c 'true & exec "$0" sleep 10' "$0" &
@@ -63,7 +63,7 @@ echo end`, b.probe())
 	r.ended()
 }
 
-// What orphans used is in the record.
+// The resource usage of orphans is in the record.
 func TestOrphansAreInTheUsage(t *testing.T) {
 	eachFree(t, func(t *testing.T, b *box, spec string) {
 		r := b.run(spec, "/bin/sh", "-c", settled+`
@@ -79,7 +79,7 @@ echo end`, b.probe()).ended()
 	})
 }
 
-// Orphans that are over do not count against limits.pids.
+// Orphans that have ended do not count against limits.pids.
 func TestOrphansLeaveTheLimit(t *testing.T) {
 	b := newBox(t)
 	if !grouped(t, b) {

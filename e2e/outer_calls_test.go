@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// callsScript makes system calls that are side doors, and tells of each whether the
-// filter refused it: none of them changes anything.
+// callsScript makes system calls that are side doors, and prints for each whether the filter denied
+// it. None of them changes anything.
 const callsScript = `
 import ctypes, errno, os, socket
 libc = ctypes.CDLL(None, use_errno=True)
@@ -45,7 +45,7 @@ func callsArgv(t *testing.T) []string {
 	return []string{"/usr/bin/python3", "-c", numbers.Replace(callsScript)}
 }
 
-// holdCalls expects all of them refused but one, which every program makes.
+// holdCalls fails unless all of them are denied except one that every program makes.
 func holdCalls(t *testing.T, r result, control map[string]string) {
 	t.Helper()
 	got := told(t, r)
@@ -60,7 +60,7 @@ func holdCalls(t *testing.T, r result, control map[string]string) {
 	}
 }
 
-// The tools that can be told sbx's own list of system calls hold it.
+// Tools that accept sbx's own list of system calls enforce it.
 func TestWrappedSystemCalls(t *testing.T) {
 	argv := callsArgv(t)
 	eachWrapper(t, func(t *testing.T, b *box, tool outerTool) {
@@ -70,7 +70,7 @@ func TestWrappedSystemCalls(t *testing.T) {
 	}, "bwrap", "docker", "podman", "runsc")
 }
 
-// So do the backends; an engine of containers has a list of its own.
+// So do the backends; a container engine has a list of its own.
 func TestBackendSystemCalls(t *testing.T) {
 	argv := callsArgv(t)
 	eachBackend(t, func(t *testing.T, b *box, tool outerTool) {
@@ -80,8 +80,8 @@ func TestBackendSystemCalls(t *testing.T) {
 	}, "docker", "podman", "runsc")
 }
 
-// A descriptor that the caller of sbx left open does not reach the command: where it
-// is a directory, it leads out of any sandbox.
+// A descriptor that the caller of sbx left open does not reach the command: an open directory leads
+// out of any sandbox.
 func TestBackendDescriptors(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b *box, tool outerTool) {
 		b.write(b.out+"/file", "outside")
@@ -99,7 +99,7 @@ func TestBackendDescriptors(t *testing.T) {
 		if r := run(`{"access_mode":"workspace-write"}`); r.out != "the end\n" {
 			t.Errorf("%s", r)
 		}
-		if tool.name != "bwrap" { // the others hand nothing on in any case
+		if tool.name != "bwrap" { // the others pass none on in any case
 			return
 		}
 		if r := run(`{}`); r.out != "outsidethe end\n" {
@@ -108,8 +108,8 @@ func TestBackendDescriptors(t *testing.T) {
 	})
 }
 
-// A directory that both the spec and the invocation name at one place is there once, as
-// the narrower of the two has it; wider it is refused.
+// A directory that both the spec and the invocation mount at one place is there once, with the
+// narrower mode of the two; a wider one is refused.
 func TestWrapMountThatTheSpecHas(t *testing.T) {
 	b := newBoxElsewhere(t)
 	b.write(b.base+"/data/file", "data")
@@ -138,7 +138,7 @@ func TestWrapMountThatTheSpecHas(t *testing.T) {
 	}
 }
 
-// The root is not mounted at another place: the host's /proc would be in it.
+// The root directory cannot be mounted at another place, because the host's /proc would be in it.
 func TestRootIsMountedNowhere(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)

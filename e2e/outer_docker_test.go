@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// dockerHost is the environment under which docker reaches an engine of this
-// run's own, which has sandboxImage: DOCKER_HOST=… The engine sees no mounts
-// that are made on the host after its start.
+// dockerHost returns the environment by which docker reaches an engine of this run's own, which has
+// sandboxImage: DOCKER_HOST=… The engine does not see mounts that are made on the host after its
+// start.
 func dockerHost(t *testing.T) string {
 	t.Helper()
 	if !isRoot() {
@@ -31,7 +31,7 @@ func dockerHost(t *testing.T) string {
 	return host
 }
 
-// dockerRunsc is dockerHost where the engine has gVisor as the runtime runsc.
+// dockerRunsc is dockerHost if the engine has gVisor as the runtime runsc.
 func dockerRunsc(t *testing.T) string {
 	t.Helper()
 	host := dockerHost(t)
@@ -42,8 +42,7 @@ func dockerRunsc(t *testing.T) string {
 	return host
 }
 
-// dockerTries tells what keeps the engine from running gVisor; the host is the
-// same in each call.
+// dockerTries returns what keeps the engine from running gVisor; the host is the same in each call.
 func dockerTries(host string) error {
 	triedRunsc.Do(func() {
 		_, triedRunsc.err = outerRun([]string{host}, "docker", "run", "--rm", "--pull", "never", "--network", "none",

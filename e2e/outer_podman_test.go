@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// podmanReady is the environment under which podman has storage of this run's
-// own with sandboxImage in it, and runtimes that know this host.
+// podmanReady returns the environment in which podman has storage of this run's own with
+// sandboxImage in it, and runtimes that know this host.
 func podmanReady(t *testing.T) []string {
 	t.Helper()
 	takesSeconds(t)
 	needPrograms(t, "podman", "runc", "busybox")
 	env, err := podman()
 	switch {
-	case err != nil && !isRoot(): // who has no ids of his own to give away has no podman
+	case err != nil && !isRoot(): // podman needs subordinate ids
 		t.Skip("podman does not run for this user: " + err.Error())
 	case err != nil:
 		lacks(t, "podman does not run: "+err.Error())
@@ -36,8 +36,8 @@ var podman = sync.OnceValues(func() ([]string, error) {
 		}
 	}
 	write("storage.conf", fmt.Sprintf("[storage]\ndriver = \"vfs\"\ngraphroot = \"%s/root\"\nrootless_storage_path = \"%[1]s/root\"\nrunroot = \"%[1]s/run\"\n", dir))
-	// crun refuses control groups of mixed versions; no journal or bus is asked for,
-	// and the locks are not those in /dev/shm that the host's own podman uses.
+	// crun refuses control groups of mixed versions. No journal or bus is needed, and the locks are
+	// not those in /dev/shm that the host's own podman uses.
 	write("containers.conf", fmt.Sprintf("[engine]\nruntime = \"runc\"\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"none\"\nlock_type = \"file\"\ntmp_dir = \"%s/tmp\"\n", dir))
 	if err != nil {
 		return nil, err
@@ -51,8 +51,8 @@ var podman = sync.OnceValues(func() ([]string, error) {
 		if isRoot() {
 			return
 		}
-		// Files of the user's other ids are only theirs to remove. A process that
-		// holds the user's namespace stays behind until it is told to go.
+		// Only the user's other ids can remove their files. A process that holds the user's
+		// namespace stays until it is told to end.
 		_, removed := outerRun(env, "podman", "unshare", "rm", "-rf", filepath.Join(dir, "root"), filepath.Join(dir, "run"))
 		_, ended := outerRun(env, "podman", "system", "migrate")
 		if err := errors.Join(removed, ended); err != nil {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The helpers' own test: each sandbox is there and runs the image, so that a
-// test that leans on one fails for its own reason only.
+// This tests the helpers: each sandboxing tool exists and runs the image, so that a test which
+// needs one fails only for a reason of its own.
 func TestOuterTools(t *testing.T) {
 	image := []string{"run", "--rm", "--pull", "never", "--network", "none", "--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024"}
 	id := func(t *testing.T, env []string, name string, args ...string) {

@@ -14,23 +14,23 @@ import (
 	"testing"
 )
 
-// sandboxImage is what scripts/image.sh builds.
+// sandboxImage is the image that scripts/image.sh builds.
 const sandboxImage = "sbx-sandbox:latest"
 
-// outer is what the tests of other sandboxes share: made on first use, once for
-// the run of the package, and ended by TestMain.
+// outer has what the tests of other sandboxes share: it is made on first use, once for the run of
+// the package, and ended by TestMain.
 var outer struct {
 	sync.Mutex
 	dir    string // removed at the end
 	ending []func()
 }
 
-// outerDir is a directory for name that lives as long as the run.
+// outerDir returns a directory for name that exists as long as the run.
 func outerDir(name string) (string, error) {
 	outer.Lock()
 	defer outer.Unlock()
 	if outer.dir == "" {
-		// Short: the paths of sockets beneath it have a limit.
+		// Short, because the paths of sockets under it have a limit.
 		dir, err := os.MkdirTemp("", "sbx-e2e-o.")
 		if err != nil {
 			return "", err
@@ -50,7 +50,7 @@ func atEnd(f func()) {
 	outer.ending = append(outer.ending, f)
 }
 
-// endOuter stops what the tests started, the last first.
+// endOuter stops everything that the tests started, the last first.
 func endOuter() {
 	for i := len(outer.ending) - 1; i >= 0; i-- {
 		outer.ending[i]()
@@ -62,7 +62,7 @@ func endOuter() {
 	}
 }
 
-// outerRun runs a program to its end; the error has what it printed.
+// outerRun runs a program to its end; the error contains its output.
 func outerRun(env []string, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*limit)
 	defer cancel()
@@ -76,8 +76,7 @@ func outerRun(env []string, name string, args ...string) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-// takesSeconds skips a -short run, which has no time to make ready what its test
-// leans on.
+// takesSeconds skips a -short run, in which there is no time to prepare what the test needs.
 func takesSeconds(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -87,8 +86,8 @@ func takesSeconds(t *testing.T) {
 
 func script(name string) string { return filepath.Join(moduleDir, "scripts", name) }
 
-// imageRoot is the file system of sandboxImage as a directory, for tools that take
-// no image. Nothing may be written to it.
+// imageRoot returns the file system of sandboxImage as a directory, for tools that take no image.
+// Nothing may be written to it.
 func imageRoot(t *testing.T) string {
 	t.Helper()
 	takesSeconds(t)
@@ -113,8 +112,8 @@ var unpacked = sync.OnceValues(func() (string, error) {
 	return dir, err
 })
 
-// runscReady is the start of a command line of gVisor that works on this host:
-// its path and its own options, with state of the run's own.
+// runscReady returns the beginning of a command line of gVisor that works on this host: its path
+// and its own options, with state of the run's own.
 func runscReady(t *testing.T) []string {
 	t.Helper()
 	line := []string{needPrograms(t, "runsc"), "--platform=ptrace", "--network=none"}
@@ -132,7 +131,7 @@ func runscReady(t *testing.T) []string {
 	return line
 }
 
-// runcReady is the start of a command line of runc, with state of the run's own.
+// runcReady returns the beginning of a command line of runc, with state of the run's own.
 func runcReady(t *testing.T) []string {
 	t.Helper()
 	dir, err := outerDir("runc")
@@ -142,9 +141,8 @@ func runcReady(t *testing.T) []string {
 	return []string{needPrograms(t, "runc"), "--root", dir}
 }
 
-// crunReady is the start of a command line of crun, with state of the run's own. It
-// refuses control groups of mixed versions at sight: it is shown those of version 2
-// alone, and makes none.
+// crunReady returns the beginning of a command line of crun, with state of the run's own. crun
+// refuses control groups of mixed versions, so it is shown only those of version 2, and makes none.
 func crunReady(t *testing.T) []string {
 	t.Helper()
 	dir, err := outerDir("crun")
@@ -153,7 +151,7 @@ func crunReady(t *testing.T) []string {
 	}
 	crun := needPrograms(t, "crun", "unshare")
 	line := []string{"unshare", "--mount"}
-	if !isRoot() { // who keeps his ids, and the capabilities in a namespace of his own
+	if !isRoot() { // keeps its ids, with the capabilities in a namespace of its own
 		line = append(line, "--user", "--cgroup", "--keep-caps", "--map-user="+strconv.Itoa(os.Getuid()), "--map-group="+strconv.Itoa(os.Getgid()))
 	}
 	line = append(line, "sh", "-c", `mount -t cgroup2 none /sys/fs/cgroup && exec "$@"`, "sh", crun, "--cgroup-manager=disabled", "--root", dir)
@@ -163,7 +161,7 @@ func crunReady(t *testing.T) []string {
 	return line
 }
 
-// bwrapReady is the path of bwrap where it can make a sandbox.
+// bwrapReady returns the path of bwrap if it can make a sandbox.
 func bwrapReady(t *testing.T) string {
 	t.Helper()
 	path := needPrograms(t, "bwrap")
@@ -173,8 +171,8 @@ func bwrapReady(t *testing.T) string {
 	return path
 }
 
-// wasiReady is a WASI runner, wazero, and the module of testdata/wasi. The runner
-// follows links out of what it mounts: what then stops the module is the sandbox.
+// wasiReady returns a WASI runner, wazero, and the module of testdata/wasi. The runner follows
+// links out of its mounts, so only the sandbox stops the module there.
 func wasiReady(t *testing.T) (runner, module string) {
 	t.Helper()
 	takesSeconds(t)
@@ -201,8 +199,8 @@ var wasi = sync.OnceValues(func() (string, error) {
 	return dir, err
 })
 
-// nsjailReady is the path of nsjail, which no distribution packages: it is run
-// where it is found.
+// nsjailReady returns the path of nsjail, which no distribution packages: its tests run only if it
+// is installed.
 func nsjailReady(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("nsjail")

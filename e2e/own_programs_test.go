@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// What a command that is said to be an agent starts before anything inside
-// connects is its own; what comes after may be what a model asked for.
+// Programs that a declared agent starts before anything inside connects are its own; later ones may
+// be what a model requested.
 func TestOwnPrograms(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
@@ -24,7 +24,7 @@ s = socket.socket(socket.AF_UNIX)
 try: s.connect("/var/run/nscd/socket")
 except OSError: pass
 `)
-	// A program of the name by which git fetches, and one of another.
+	// One program has the name by which git fetches, and one another name.
 	shell, err := os.ReadFile(bash)
 	must(t, err)
 	must(t, os.Mkdir(b.ws+"/bin", 0o755))
@@ -55,7 +55,7 @@ except OSError: pass
 		{"a descriptor that is kept", agent, `/bin/true;`, []string{"--keep-fd", "3"}, -1, 1},
 	} {
 		b.args = row.more
-		b.script("job", "#!"+bash+"\n"+row.script+"\n") // so that codex's flags are nothing to it
+		b.script("job", "#!"+bash+"\n"+row.script+"\n") // so that codex's flags mean nothing to it
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		cmd := b.command(ctx, row.spec, "./job")
 		if len(row.more) > 0 && row.more[0] == "--keep-fd" {
@@ -72,9 +72,9 @@ except OSError: pass
 	}
 }
 
-// The agents themselves, held to what strace sees within the same sandbox: what
-// had been started when something first connected is claimed, and nothing that
-// was started when that had been answered.
+// The agents themselves are compared with what strace sees in the same sandbox: programs that were
+// started before the first connect are counted as the agent's own, and none that started after it
+// was answered.
 func (c *client) testOwnPrograms(t *testing.T) {
 	needSandbox(t)
 	strace := needPrograms(t, "strace")
@@ -105,7 +105,7 @@ func (c *client) testOwnPrograms(t *testing.T) {
 		case strings.Contains(call, "exec") && done && !connecting:
 			least++
 		}
-		// Entered before the connect was answered, whatever came of it.
+		// It began before the connect was answered, whatever its result.
 		if answered != "done" && strings.HasPrefix(call, "exec") && (done || strings.Contains(call, "<unfinished")) {
 			most++
 		}

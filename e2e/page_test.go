@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// faults are those that a browser finds in a page, at 390 and at 1,280 pixels, light or
+// faults returns the faults that a browser finds in a page, at 390 and at 1,280 pixels, light or
 // dark.
 func faults(t *testing.T, page string, dark bool) (found []string) {
 	t.Helper()
@@ -42,8 +42,8 @@ func faults(t *testing.T, page string, dark bool) (found []string) {
 	return found
 }
 
-// The page of a run fits a phone and a desk, breaks no word, can be read in the light and
-// in the dark, and runs nothing, whatever the command called itself and its files.
+// The page of a run fits a phone and a desk, breaks no word, is readable in light and in dark mode,
+// and runs nothing, whatever names the command gave itself and its files.
 func TestPageInABrowser(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)

@@ -17,11 +17,11 @@ import (
 	"time"
 )
 
-// TestPairs runs random pairs of documents in real sandboxes: what both let a
-// command do is no more than what either lets it do, be they given together or
-// the second inside a sandbox of the first. All of it runs behind a fence, so
-// that what leaks harms nothing. SBX_TEST_PAIRS is how many, SBX_TEST_SEED the
-// first seed; SBX_TEST_PAIRS_VERBOSE prints every pair.
+// TestPairs runs random pairs of documents in real sandboxes: what both together let a command do
+// is no more than what either lets it do, whether they are given together or the second is used
+// inside a sandbox of the first. All of it runs behind a fence, so that a leak does no harm.
+// SBX_TEST_PAIRS is the number of pairs, SBX_TEST_SEED the first seed; SBX_TEST_PAIRS_VERBOSE
+// prints every pair.
 func TestPairs(t *testing.T) {
 	needSandbox(t)
 	root := elsewhere
@@ -54,7 +54,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// pairSum counts what came of pairs.
+// pairSum counts the results of pairs.
 type pairSum struct {
 	sync.Mutex
 	counts map[string]int
@@ -69,7 +69,7 @@ func (s *pairSum) add(what string) {
 	s.counts[what]++
 }
 
-// can is what a command could do: facts, each with how the probe told it.
+// can is what a command could do: facts, each in the probe's words.
 type can map[string]string
 
 func (w *pairWorld) pair(sum *pairSum, seed uint64) {
@@ -125,7 +125,7 @@ func (w *pairWorld) pair(sum *pairSum, seed uint64) {
 		return
 	}
 	sum.add("nested starts")
-	// A program gives its own what variables it likes.
+	// A program gives its own children any variables it likes.
 	maps.DeleteFunc(inside, func(fact, _ string) bool { return strings.HasPrefix(fact, "env ") })
 	w.within(told, "nested, against the parent", inside, one)
 	if whole && aloneErr == "" && w.job == nil {
@@ -135,8 +135,8 @@ func (w *pairWorld) pair(sum *pairSum, seed uint64) {
 	}
 }
 
-// alone is the child's document as it counts under its parent: it starts where
-// the parent does.
+// alone returns the child's document as it counts under its parent: it starts in the parent's
+// directory.
 func (w *pairWorld) alone(parent, child string) string {
 	var p, c map[string]any
 	must(w.t, json.Unmarshal([]byte(parent), &p))
@@ -151,10 +151,9 @@ func (w *pairWorld) alone(parent, child string) string {
 	return string(text)
 }
 
-// asked is what of c the child's document decides. What it leaves out it
-// inherits: the files that a parent opens, but for those that an access_mode of
-// its own closes; what comes of a budget that is used up; and what the parent
-// sets in the environment stays set.
+// asked returns the part of c on which the child's document decides. It inherits the rest: the
+// files that a parent opens, except those that an access_mode of its own closes; the action when a
+// budget is used up; and the variables that the parent sets.
 func asked(c can, parent, child string) can {
 	var p, d struct {
 		Mode        string          `json:"access_mode"`
@@ -166,7 +165,7 @@ func asked(c can, parent, child string) can {
 	json.Unmarshal([]byte(parent), &p)
 	json.Unmarshal([]byte(child), &d)
 	guards := func(mode string) bool { return mode == "read-only" || mode == "workspace-write" }
-	brings := d.Sandbox != nil // a workshop, which shows and lets write its tree and no more
+	brings := d.Sandbox != nil // a workshop, which shows only its tree and makes it writable
 	inherits := !brings && !guards(d.Mode) && (guards(p.Mode) || p.Sandbox != nil || p.Filesystem.Write != nil || p.Filesystem.Mounts != nil)
 	mounts := !brings && p.Filesystem.Mounts != nil && d.Filesystem.Mounts == nil // read-only then
 	listed := d.Filesystem.Write != nil && !mounts && !strings.Contains(child, ".git") && !strings.Contains(child, ".envrc")
@@ -191,7 +190,7 @@ func asked(c can, parent, child string) can {
 	return c
 }
 
-// fenced is a command behind the fence, in the project.
+// fenced returns a command behind the fence, in the project.
 func (w *pairWorld) fenced(ctx context.Context, argv ...string) *exec.Cmd {
 	argv = append([]string{w.base + "/bin/probe", "fence", w.base}, argv...)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -229,8 +228,8 @@ func (w *pairWorld) look(argv []string) (can, string) {
 	return w.facts(r.out), ""
 }
 
-// nested is the child inside a sandbox of the parent, with less accepted; whole
-// tells that nothing had to be.
+// nested runs the child inside a sandbox of the parent, with best_effort; whole reports whether
+// everything was enforced.
 func (w *pairWorld) nested(seed uint64, parent, child string) (c can, whole bool, why string) {
 	argv := append([]string{sbxPath, "exec", "-q", "--effective", w.base + "/state/pair.json"}, w.job...)
 	argv = append(argv, "--spec-json", parent, "--",
@@ -254,7 +253,7 @@ func (w *pairWorld) nested(seed uint64, parent, child string) (c can, whole bool
 	return w.facts(out), whole, ""
 }
 
-// facts are what the probe printed, but for what is the sandbox's own.
+// facts returns what the probe printed, except for the sandbox's own files.
 func (w *pairWorld) facts(out string) can {
 	c := can{}
 	for _, l := range strings.Split(out, "\n") {
@@ -271,7 +270,7 @@ func (w *pairWorld) facts(out string) can {
 		case "net", "env":
 			c[f[0]+" "+f[1]] = l
 		case "starts", "files":
-			// A number is all that is below it.
+			// A number includes all below it.
 			n, _ := strconv.Atoi(f[len(f)-1])
 			for i := 1; i <= min(n, 300); i++ {
 				c[f[0]+" "+f[1][:len(f[1])*(len(f)-2)]+" "+strconv.Itoa(i)] = l
@@ -281,7 +280,7 @@ func (w *pairWorld) facts(out string) can {
 	return c
 }
 
-// beyond is what inner can and outer cannot.
+// beyond returns what inner can and outer cannot.
 func beyond(inner, outer can) []string {
 	var more []string
 	for fact, how := range inner {

@@ -13,15 +13,15 @@ import (
 	"testing"
 )
 
-// pairWorld is a small tree with links, a home with secrets, a repository, and
-// what listens: the place of a pair of random documents.
+// pairWorld is a small tree with links, a home with secrets, a repository, and listeners: the place
+// of a pair of random documents.
 type pairWorld struct {
 	*box
 	list string          // names the paths that the probe tries
 	port string          // of a listener of the host
-	host map[string]bool // what is the host's own, as the probe names it
+	host map[string]bool // the host's own facts, in the probe's words
 
-	job   []string // the flags of a job layout, of the pair at hand
+	job   []string // the flags of a job layout, of the present pair
 	wrong int      // pairs that broke a property
 }
 
@@ -63,8 +63,8 @@ func (w *pairWorld) listens(l net.Listener, err error) net.Listener {
 	return l
 }
 
-// paths writes the list of what is tried: all of the tree, by links too, and
-// what a mount could show there.
+// paths writes the list of attempts: all of the tree, also through links, and paths that a mount
+// could show there.
 func (w *pairWorld) paths() {
 	names := []string{"", "w", "o", "m", "home"}
 	tails := []string{"", "/f", "/c", "/c/f", "/p", "/p/f", "/sock", "/.git/config", "/.git/HEAD", "/.git", "/.ssh/id", "/.netrc", "/.envrc", "/a", "/a/f", "/a/sock", "/a/c", "/a/c/f", "/b", "/b/f", "/b/.git/config", "/li/f", "/lf", "/.ssh", "/keys/id"}
@@ -122,13 +122,13 @@ func (m *pairMaker) path() string {
 	if m.chance(25) {
 		return m.at + "/" + m.of(pairFiles...)
 	}
-	if m.chance(15) { // from the directory that the command starts in, or one it leaves
+	if m.chance(15) { // from the directory in which the command starts, or one above
 		return m.of("f", "keys", "p", "..", "../o", "../home/.ssh", "a", ".")
 	}
 	return m.at + "/" + m.of(pairFolders...)
 }
 
-// some are one to three paths, after what every list has.
+// some returns one to three paths, after those that every list has.
 func (m *pairMaker) some(first ...string) string {
 	for range m.IntN(3) + 1 {
 		first = append(first, m.path())
@@ -139,8 +139,8 @@ func (m *pairMaker) some(first ...string) string {
 	return "[" + strings.Join(first, ", ") + "]"
 }
 
-// document is a random one. A child's restrict counts from its parent's root.
-// Where a list is written, the programs are in view and a record can be kept.
+// document returns a random document. A child's restrict is relative to its parent's root. If the
+// document has a list, the programs are in view and a record can be kept.
 func (m *pairMaker) document(child bool) string {
 	var all []string
 	add := func(percent int, field string, value func() string) {

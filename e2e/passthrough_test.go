@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Specs that most tests run under: the first constrains nothing.
+// Most tests run under these specs: the first constrains nothing.
 const (
 	specNone = `{}`
 	specRO   = `{"access_mode":"read-only"}`
@@ -39,7 +39,7 @@ func inEach(t *testing.T, f func(t *testing.T, b *box, spec string)) {
 			if s.spec == specRO || s.spec == specWW {
 				needSandbox(t)
 			}
-			if s.spec == specRO { // a working directory beneath /tmp has its own test
+			if s.spec == specRO { // a working directory under /tmp has its own test
 				f(t, newBoxElsewhere(t), s.spec)
 				return
 			}
@@ -57,7 +57,7 @@ func TestStreamsPassByteForByte(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
 		cmd := b.command(ctx, spec, b.probe(), "hash")
-		// Pipes of the test's own: what the command has are these very ends.
+		// The pipes are the test's own: the command has these very ends.
 		r, w, err := os.Pipe()
 		must(t, err)
 		r2, w2, err := os.Pipe()
@@ -96,7 +96,8 @@ func TestStreamsPassByteForByte(t *testing.T) {
 	})
 }
 
-// The command has the caller's own open files: what it seeks, the caller sees.
+// The command has the caller's own open files: after the command seeks, the caller sees the new
+// offset.
 func TestDescriptorsAreTheCallersOwn(t *testing.T) {
 	inEach(t, func(t *testing.T, b *box, spec string) {
 		in := b.write("in", "one\ntwo\nthree\n")
@@ -249,7 +250,7 @@ func TestSignalsReachTheCommandOnce(t *testing.T) {
 	})
 }
 
-// An unhandled signal ends the command, and sbx tells it.
+// An unhandled signal ends the command, and sbx reports it.
 func TestForwardedSignalEndsTheCommand(t *testing.T) {
 	inEach(t, func(t *testing.T, b *box, spec string) {
 		for _, sig := range []syscall.Signal{unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGUSR2} {
@@ -306,7 +307,7 @@ func hardFiles(t *testing.T) uint64 {
 
 func TestClosedStreamsAreNull(t *testing.T) {
 	inEach(t, func(t *testing.T, b *box, spec string) {
-		// The answer comes by a file: stdout may be what is closed.
+		// The answer goes to a file, since stdout may be closed.
 		const script = `(for n in 0 1 2; do readlink /proc/$$/fd/$n || echo closed; done; echo end) >"$0" 2>&1; true`
 		answer := b.ws + "/answer"
 		if spec == specRO {
@@ -350,8 +351,8 @@ func specWith(spec, members string) string {
 	return strings.TrimSuffix(spec, "}") + "," + members + "}"
 }
 
-// A file of the host that is handed in to be read is not opened anew to be written,
-// though its descriptor stands on the host's own mount.
+// A file of the host that is passed in for reading cannot be opened again for writing, though its
+// descriptor is on the host's own mount.
 func TestInputIsNotWritten(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -370,8 +371,8 @@ func TestInputIsNotWritten(t *testing.T) {
 	b.holds(file, "changed\n")
 }
 
-// One that is protected in the workspace, which Landlock lets be written, is read
-// through a pipe; any other stays what it is.
+// A file that is protected in the workspace, where Landlock would allow a write, is read through a
+// pipe; any other file stays as it is.
 func TestProtectedInputIsNotWritten(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -460,8 +461,8 @@ func TestDescriptorsThatLeadOut(t *testing.T) {
 					t.Errorf("no word of the descriptor: %v", r)
 				}
 			}
-			// The control: where nothing is constrained it is handed on, and
-			// a directory is a way out.
+			// The control: if nothing is constrained the descriptor is passed on, and a directory
+			// is a way out.
 			b.args = nil
 			fd := c.with[strings.IndexByte(c.with, '=')+1:][:1]
 			r := b.plain(append([]string{probePath, "with", c.with, "--", sbxPath}, b.execArgs(specNone, "/bin/sh", "-c", "readlink /proc/self/fd/"+fd+" >"+b.ws+"/link; exit 3")...)...)
@@ -472,8 +473,7 @@ func TestDescriptorsThatLeadOut(t *testing.T) {
 	}
 }
 
-// argvOf is the command line of a process of the host, "" where it is gone or
-// only waits to be reaped.
+// argvOf returns the command line of a process of the host, "" if it is gone or is a zombie.
 func argvOf(pid int) string {
 	text, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
 	return strings.ReplaceAll(strings.TrimRight(string(text), "\x00"), "\x00", " ")
@@ -491,7 +491,7 @@ func withArg(word string) []int {
 	return pids
 }
 
-// endAll ends the processes of that name and tells how many there were.
+// endAll ends the processes with that name and returns how many there were.
 func endAll(name string) int {
 	left := withArg(name)
 	for _, pid := range left {
@@ -500,7 +500,7 @@ func endAll(name string) int {
 	return len(left)
 }
 
-// uniqueName is a word that no other process of the host has as its argument.
+// uniqueName returns a word that no other process of the host has as an argument.
 func uniqueName(t *testing.T) string {
 	return fmt.Sprintf("e2e-%d-%d", os.Getpid(), time.Now().UnixNano())
 }
@@ -528,14 +528,14 @@ func TestNothingOutlivesTheSupervisor(t *testing.T) {
 		needSandbox(t)
 		for _, sig := range []syscall.Signal{unix.SIGKILL, unix.SIGTERM, unix.SIGSEGV} {
 			if sig == unix.SIGSEGV && spec != specWW {
-				continue // the runtime takes ten seconds over its stacks
+				continue // the runtime prints its stacks for ten seconds
 			}
 			t.Run(sig.String(), func(t *testing.T) {
 				b, name := newBoxElsewhere(t), uniqueName(t)
 				s := b.start(spec, b.probe(), "orphans", "stay", name)
 				s.expect("ready")
-				// Three daemons, the command, pid 1 and the supervisor, which
-				// all have the name at the end.
+				// Three daemons, the command, pid 1 and the supervisor all have the name at the
+				// end.
 				if n := len(withArg(name)); n < 5 {
 					t.Fatalf("%d processes while it runs", n)
 				}
@@ -545,7 +545,7 @@ func TestNothingOutlivesTheSupervisor(t *testing.T) {
 				if sig == unix.SIGTERM && code == 0 {
 					return // wait closes stdin, and the command may see that before the signal
 				}
-				if want := 128 + int(sig); sig != unix.SIGSEGV && code != want && code != -want { // at SEGV the runtime has its own word
+				if want := 128 + int(sig); sig != unix.SIGSEGV && code != want && code != -want { // at SEGV the runtime has a status of its own
 					t.Errorf("status %d after signal %d", code, sig)
 				}
 			})

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Pid 1 shares the supervisor's memory, and tells nothing of it inside.
+// Pid 1 shares the supervisor's memory, and reveals nothing of it inside.
 func TestPidOneTellsNothing(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -18,7 +18,7 @@ func TestPidOneTellsNothing(t *testing.T) {
 echo
 for f in environ maps mem auxv io; do cat /proc/1/$f >/dev/null 2>&1 && echo "read $f"; done
 for f in exe cwd root ns/mnt fd/0 fd/1 fd/2; do readlink /proc/1/$f && echo "followed $f"; done`).ended()
-		first, _, _ := strings.Cut(r.out, "\n") // the script follows, lines and all
+		first, _, _ := strings.Cut(r.out, "\n") // the script follows, with its newlines
 		_, said, _ := strings.Cut(r.out, "echo end ")
 		if strings.Contains(r.out, "marker") || !strings.Contains(first, "sbx exec -- /bin/sh -c tr ") || strings.Contains(first, b.rec) {
 			t.Errorf("%s: %v", name, r)
@@ -27,7 +27,7 @@ for f in exe cwd root ns/mnt fd/0 fd/1 fd/2; do readlink /proc/1/$f && echo "fol
 			t.Errorf("%s: %v", name, r)
 		}
 	}
-	// The host sees which command a supervisor runs, too.
+	// The host can see which command a supervisor runs, too.
 	s := b.start(specRO, "/bin/sh", "-c", "echo ready; read -r x; echo end")
 	s.expect("ready")
 	if got := argvOf(s.cmd.Process.Pid); !strings.HasSuffix(got, "sbx exec -- /bin/sh -c echo ready; read -r x; echo end") {

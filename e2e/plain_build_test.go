@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A binary that was linked without the entry point is a sandbox like another. It says
-// what is lost, and no more than that is.
+// A binary that was linked without the entry point makes sandboxes as well. It says what is lost,
+// and no more than that is.
 func TestBuiltWithoutItsEntryPoint(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -40,7 +40,7 @@ func TestBuiltWithoutItsEntryPoint(t *testing.T) {
 	}
 }
 
-// hasSignal tells whether signal n stands in a line of /proc/PID/status.
+// hasSignal reports whether signal n is in a line of /proc/PID/status.
 func hasSignal(line string, n int) bool {
 	_, set, _ := strings.Cut(line, "\t")
 	last := set[len(set)-(n-1)/4-1]

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// threeNames are the names of a directory of the host's: by a link that an earlier command
-// left in the workspace, by its own path, and by a link where no command writes.
+// threeNames are the names of a directory of the host: by a link that an earlier command left in
+// the workspace, by its own path, and by a link where no command writes.
 type threeNames struct{ planted, real, elsewhere string }
 
-// plant has a command of a sandbox leave a link to a directory.
+// plant lets a command of a sandbox leave a link to a directory.
 func (b *box) plant(name, to string) threeNames {
 	b.t.Helper()
 	if r := b.sh(specWW, "ln -s "+to+" "+name).ended(); r.code != 0 {
@@ -22,7 +22,7 @@ func (b *box) plant(name, to string) threeNames {
 	return threeNames{b.ws + "/" + name, to, b.base + "/mine-" + name}
 }
 
-// treasures are a directory of secrets and one that commands do not write.
+// treasures returns a directory of secrets and one to which commands do not write.
 func (b *box) treasures() (keys, precious threeNames) {
 	b.t.Helper()
 	must(b.t, os.Mkdir(b.home+"/.ssh", 0o700))
@@ -33,8 +33,8 @@ func (b *box) treasures() (keys, precious threeNames) {
 
 const leftIt = ": an earlier command may have left it"
 
-// A link that an earlier command left chooses neither what a spec opens nor what a flag
-// names, whatever that spec allows. The real path, and a link elsewhere, do.
+// A link that an earlier command left decides neither what a spec opens nor what a flag names,
+// whatever the earlier spec allowed. The real path, and a link elsewhere, do.
 func TestPlantedLinks(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -90,7 +90,7 @@ func TestPlantedLinks(t *testing.T) {
 	})
 }
 
-// A link to a directory above the workspace leads out of it as well, whatever asks for it.
+// A link to a directory above the workspace leads out of it as well, whatever follows it.
 func TestPlantedLinksUp(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -122,7 +122,7 @@ func TestPlantedLinksUp(t *testing.T) {
 	})
 }
 
-// A link that stays where it is opens nothing that is opened by its own name alone.
+// A link that stays in the workspace opens nothing that must be opened by its own name.
 func TestPlantedLinksToWhatIsKept(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -144,7 +144,7 @@ func TestPlantedLinksToWhatIsKept(t *testing.T) {
 			}
 		}
 	}
-	// The control: to what is not kept.
+	// The control: to a file that is not protected.
 	must(t, os.Symlink("sub", b.ws+"/stays"))
 	if r := b.sh(specWith(specWW, `"filesystem":{"write":["stays"]}`), "echo x >stays/f").ended(); !exists(b.ws + "/sub/f") {
 		t.Errorf("control: %v", r)
@@ -163,7 +163,7 @@ func TestPlantedLinksAround(t *testing.T) {
 		cmd.Dir = b.ws + "/sub"
 		return b.finish(cmd)
 	}
-	// Without one nothing says that commands write there.
+	// Without a repository nothing suggests that commands write there.
 	if r := input("../data"); r.out != "KEY\n" {
 		t.Errorf("control: no repository: %v", r)
 	}
@@ -176,8 +176,8 @@ func TestPlantedLinksAround(t *testing.T) {
 	}
 }
 
-// Which programs may start is nothing that a planted link says either; which may not,
-// it may.
+// A planted link does not decide which programs may start either; but it may add to those that may
+// not.
 func TestPlantedPrograms(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -195,7 +195,7 @@ func TestPlantedPrograms(t *testing.T) {
 	}
 }
 
-// The paths that a program hands to wrap, and the directory of a bundle.
+// These are the paths that a program passes to wrap, and the directory of a bundle.
 func TestPlantedLinksInWrap(t *testing.T) {
 	b := newBoxElsewhere(t)
 	must(t, os.MkdirAll(b.base+"/precious", 0o755))
@@ -229,7 +229,7 @@ func TestPlantedLinksInWrap(t *testing.T) {
 	}
 }
 
-// What a dispatch reads and writes for a command, outside of its sandbox.
+// These are the files that a dispatch reads and writes for a command, outside of its sandbox.
 func TestPlantedLinksInDispatch(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -239,7 +239,7 @@ func TestPlantedLinksInDispatch(t *testing.T) {
 		name string
 		to   threeNames
 		args []string
-		left string // in precious, where it was not refused
+		left string // in precious, if it was not refused
 	}{
 		{"--output", precious, []string{"--output", "AT/x.sh", "--", "/bin/echo", "words"}, "x.sh"},
 		{"--prompt-file", keys, []string{"--output", b.base + "/precious/o", "--prompt-file", "AT/id", "--", "/bin/cat"}, "o"},
@@ -274,7 +274,7 @@ func TestPlantedLinksInDispatch(t *testing.T) {
 			b.write("precious/f", "OWN\n")
 		}
 	}
-	// A prompt that was a file when it was sent off.
+	// The prompt was a file when the dispatch was sent.
 	prompt := b.write(b.ws+"/prompt", "exit 3\n")
 	id := strings.TrimSpace(b.dispatch("spawn", "--prompt-file", "prompt", "--", "/bin/sh").out)
 	b.dispatch("wait", id)
@@ -288,7 +288,7 @@ func TestPlantedLinksInDispatch(t *testing.T) {
 	}
 }
 
-// The driver holds what Intercore hands it to the same.
+// The driver treats the paths from Intercore in the same way.
 func TestPlantedLinksForTheDriver(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)

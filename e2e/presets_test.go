@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestSocketPresets: a set of filesystem.write lets the command connect to the socket
-// that the caller's variable names, with the variable, and says what that gives away.
+// TestSocketPresets checks that a set of filesystem.write lets the command connect to the socket
+// that the caller's variable names, passes the variable, and says what that gives away.
 func TestSocketPresets(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "python3")
@@ -36,7 +36,8 @@ except OSError as e:
 	}
 }
 
-// TestCachePresetAtSecret: a variable that moves a cache to a secret does not open it.
+// TestCachePresetAtSecret checks that a variable which moves a cache to a secret does not open the
+// secret.
 func TestCachePresetAtSecret(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "cat")

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What is private and empty in a sandbox is not opened by a document that narrows
-// it: neither by name, nor as the source of a mount, nor from above.
+// A directory that is private and empty in a sandbox is not opened by a document that narrows it:
+// neither by name, nor as the source of a mount, nor from above.
 func TestNarrowedPrivateFoldersStay(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -29,15 +29,15 @@ func TestNarrowedPrivateFoldersStay(t *testing.T) {
 			t.Errorf("%s: %v", name, r)
 		}
 	}
-	// What the parent itself names there is the host's.
+	// A path there that the parent itself names is the host's.
 	b.args = []string{"--spec-json", `{"access_mode": "workspace-write", "filesystem": {"write": ["` + b.out + `"]}}`, "--spec-json", `{"filesystem": {"read": ["@system", "` + b.ws + `", "` + b.out + `"]}}`}
 	if r := b.run("", "/bin/sh", "-c", "cat "+b.out+"/file; echo; echo end").ended(); !strings.Contains(r.out, "beside") {
 		t.Errorf("%v", r)
 	}
 }
 
-// A directory that a document mounts read-only on itself is not written under one that
-// narrows it, by whatever name that mounts it again.
+// A directory that a document mounts read-only on itself cannot be written under one that narrows
+// it, by whatever name that mounts it again.
 func TestNarrowedReadOnlyMountsStay(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -64,8 +64,8 @@ func TestNarrowedReadOnlyMountsStay(t *testing.T) {
 	}
 }
 
-// What a document covers where it mounts a directory, none that narrows it mounts
-// elsewhere.
+// A path that a document covers in a mounted directory cannot be shown elsewhere by a mount of a
+// narrowing document.
 func TestNarrowedCoversStay(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -94,7 +94,7 @@ func TestNarrowedCoversStay(t *testing.T) {
 	}
 }
 
-// A document that names /run has the host's, with nothing of sbx's in it.
+// A document that names /run shows the host's, without files of sbx's.
 func TestTheHostsRunIsShown(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The runtime of sbx schedules over two processors at most, whatever the machine or the
-// caller's GOMAXPROCS says, and the command has the caller's variable.
+// The runtime of sbx schedules over two processors at most, whatever the machine or the caller's
+// GOMAXPROCS says, and the command gets the caller's variable.
 func TestProcessorsOfSbx(t *testing.T) {
 	several := "2"
 	if runtime.NumCPU() == 1 {

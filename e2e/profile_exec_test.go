@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// newProject is a box with an agent and something beside its project.
+// newProject returns a box with an agent and a file next to its project.
 func newProject(t *testing.T) *actor {
 	t.Helper()
 	a := newActor(t, "claude", "claude-basic.jsonl")
@@ -22,7 +22,7 @@ func (a *actor) profiled(profile, script string) result {
 	return a.run("", "/bin/sh", "-c", script+"\necho end")
 }
 
-// A profile's project is all that there is, whoever looks.
+// Under a profile only the project is in view, for any command.
 func TestProfileShowsItsProjectAlone(t *testing.T) {
 	a := newProject(t)
 	const script = "cat ../beside; cat ~/note; cat stream >/dev/null && echo project; touch new && echo written"
@@ -51,7 +51,7 @@ func TestDesignMakesItsFolders(t *testing.T) {
 	if r = a.profiled("design", "true").ended(); r.err != "" {
 		t.Errorf("once they are there nothing is said: %v", r)
 	}
-	// Not where nothing is run.
+	// It does not make them if nothing runs.
 	b := newProject(t)
 	b.args = []string{"--profile", "design", "--best-effort", "tools_allowed", "--dry-run"}
 	if r := b.run("", "true"); r.code != 0 {
@@ -60,12 +60,12 @@ func TestDesignMakesItsFolders(t *testing.T) {
 	b.absent("ws/docs")
 }
 
-// An agent under its profile: the flags of the profile, the view of the kernel.
+// An agent under its profile gets the profile's flags, and the kernel enforces the profile's view.
 func TestAgentUnderAProfile(t *testing.T) {
 	a := newProject(t)
 	a.args = []string{"--profile", "read-only"}
 	r := a.run("", a.as("")...)
-	// It cannot note its arguments: the project is read-only.
+	// It cannot note its arguments, because the project is read-only.
 	if r.out != a.stream || a.given() != nil {
 		t.Fatalf("%q: %v", a.given(), r)
 	}
@@ -77,8 +77,8 @@ func TestAgentUnderAProfile(t *testing.T) {
 	a.run("", a.as("", "--permission-mode", "bypassPermissions")...).refused("tools_allowed")
 }
 
-// In a home that is a workspace, where sbx reads the person's own profiles is
-// protected: what is written there would widen the next sandbox.
+// In a home that is a workspace, the file from which sbx reads the user's own profiles is
+// protected: a change would widen the next sandbox.
 func TestTheUsersProfilesAreProtected(t *testing.T) {
 	needSandbox(t)
 	const plainly = `mkdir -p .config/sbx; echo "profiles: {}" >.config/sbx/profiles.yaml
@@ -101,7 +101,7 @@ func TestTheUsersProfilesAreProtected(t *testing.T) {
 				}
 				must(t, os.RemoveAll(b.home+"/new"))
 			}
-			// The spec may write it, and as the hint says so.
+			// The spec can make it writable, as the hint says.
 			b.sh(`{"access_mode": "workspace-write", "filesystem": {"write": [".config/sbx", ".config"]}}`, plainly).ended()
 			b.holds("home/.config/sbx/profiles.yaml", "profiles: {}\n")
 		})

@@ -18,8 +18,8 @@ func (b *box) profile(env []string, args ...string) result {
 	return b.finish(cmd)
 }
 
-// profileSpec is what a profile stands for in the workspace. What it says of
-// the agent's tools is for the agent's command line.
+// profileSpec returns the spec of a profile in the workspace, without the fields about the agent's
+// tools, which are for the agent's command line.
 func (b *box) profileSpec(name string) string {
 	b.t.Helper()
 	r := b.profile(nil, "show", name, "--json")
@@ -83,7 +83,7 @@ func TestProfileStaysInTheProject(t *testing.T) {
 	}
 }
 
-// The verb's statuses, and what goes where.
+// The command has these exit statuses and outputs.
 func TestProfileVerb(t *testing.T) {
 	b := newBox(t)
 	b.write(b.ws+"/agents/reviewer.md", "---\nname: code-reviewer\ntools: Read, Grep\n---\nLook.\n")
@@ -94,7 +94,7 @@ func TestProfileVerb(t *testing.T) {
 		env      []string
 		args     string
 		code     int
-		out, err string // err: what stderr holds; "" for nothing at all
+		out, err string // err: what stderr contains; "" for nothing at all
 	}{
 		{nil, "flags agents/reviewer.md", 0, reading + b.ws + " --permission-mode default\n", ""},
 		{nil, "flags agents/reviewer.md --project " + b.home, 0, reading + b.home + " --permission-mode default\n", ""},
@@ -136,8 +136,7 @@ func TestProfileVerb(t *testing.T) {
 	}
 }
 
-// The user's own file adds, the project's only takes away, and either tells the
-// line where it is wrong.
+// The user's own file adds and a project's only takes away; an error names the line in either.
 func TestProfileFiles(t *testing.T) {
 	b := newBox(t)
 	flags := func() result { b.t.Helper(); return b.profile(nil, "flags", "builder", "-v") }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// works runs a script under workspace-write and demands what it prints; the
-// control is the same script under no constraint, in a directory of its own.
+// works runs a script under workspace-write and fails unless it prints want. The control is the
+// same script under no constraint, in a directory of its own.
 func (b *box) works(script, want string) {
 	b.t.Helper()
 	for _, spec := range []string{specNone, specWW} {
@@ -37,7 +37,7 @@ func TestGoBuild(t *testing.T) {
 	b.write("ws/go.mod", "module example.com/hello\n\ngo 1.21\n\nrequire example.com/lib v0.0.0\n\nreplace example.com/lib => ./lib\n")
 	b.write("ws/lib/go.mod", "module example.com/lib\n\ngo 1.21\n")
 	b.write("ws/lib/lib.go", "package lib\n\n// Word is said.\nconst Word = \"hello\"\n")
-	b.write("ws/main.go", "package main\n\nimport \"example.com/lib\"\n\nfunc main() { println(lib.Word) }\n") // the runtime alone is quick to compile
+	b.write("ws/main.go", "package main\n\nimport \"example.com/lib\"\n\nfunc main() { println(lib.Word) }\n") // only the runtime, which compiles quickly
 	b.env = append(b.env, "GOFLAGS=-mod=mod", "GOPROXY=off", "GOTOOLCHAIN=local", "GOCACHE="+b.ws+"/.gocache", "GOPATH="+b.ws+"/.gopath", "CGO_ENABLED=0", "GOTELEMETRY=off", "GOROOT="+goRoot(t))
 	b.works("go build -o hello . && ./hello 2>&1", "hello\n")
 }
@@ -78,7 +78,7 @@ else {
 
 func TestPython(t *testing.T) {
 	needSandbox(t)
-	// A shim that looks for the real one in a home would look in the box's.
+	// A shim that looks for the real program in a home would look in the box's.
 	python := "/usr/bin/python3"
 	if _, err := os.Stat(python); err != nil {
 		python = needPrograms(t, "python3")
@@ -153,8 +153,7 @@ func TestWasiRunner(t *testing.T) {
 		return `{"access_mode":"workspace-write","filesystem":{"mounts":[{"label":"d","source":` + quoted(b.base+"/data") + `,"target":"/sbx-e2e-job","mode":"` + mode + `"}]}}`
 	}
 	const dirs = "-mount /sbx-e2e-job:/data -mount /sbx-e2e-job:/out guest.wasm"
-	// The interpreter: a compiler of wasm maps memory that may be executed,
-	// which is tried as well.
+	// The interpreter is tried, and a compiler of wasm, which maps executable memory.
 	for _, flags := range []string{"-interpreter ", ""} {
 		os.Remove(b.base + "/data/x")
 		r := b.sh(mounts("rw"), "./wazero run "+flags+dirs).ended()

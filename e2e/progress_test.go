@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// What is used is told while the command runs, whoever counts, and the command
-// has nothing of the descriptor.
+// Usage is reported while the command runs, with any counter, and the command does not have the
+// descriptor.
 func TestProgress(t *testing.T) {
 	needSandbox(t)
 	for _, counter := range []string{"", "ptrace"} {
@@ -61,7 +61,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// Nobody who reads slowly, or no longer, is in the command's way.
+// A reader that is slow, or gone, does not delay the command.
 func TestProgressStopsNothing(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)

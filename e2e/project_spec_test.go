@@ -13,8 +13,8 @@ func projectRepo(b *box, dir, text string) (path string) {
 	return b.write(dir+"/.sbx/spec.yaml", text)
 }
 
-// TestProjectSpecOfAnotherUser: a spec that another user may change is used where the
-// caller trusts its bytes, and nowhere else.
+// TestProjectSpecOfAnotherUser checks that a spec which another user may change is used only if the
+// caller trusts its bytes.
 func TestProjectSpecOfAnotherUser(t *testing.T) {
 	needSandbox(t)
 	if !isRoot() {
@@ -41,8 +41,8 @@ func TestProjectSpecOfAnotherUser(t *testing.T) {
 	}
 }
 
-// TestProjectSpecInside: a sandbox inside another takes no project's spec, and says
-// nothing of trust.
+// TestProjectSpecInside checks that a sandbox inside another uses no project's spec, and does not
+// mention trust.
 func TestProjectSpecInside(t *testing.T) {
 	n := newNest(t)
 	projectRepo(n.box, n.ws, "filesystem: {hide: [secret]}\n")
@@ -52,7 +52,7 @@ func TestProjectSpecInside(t *testing.T) {
 	if !strings.HasPrefix(r.out, "s3") || !strings.Contains(r.out, "trust: 1") || strings.Contains(r.err, "narrows the default") || !strings.Contains(r.err, "this is inside a sandbox") {
 		t.Error(r)
 	}
-	// The control: outside it counts, and trust is taken.
+	// The control: outside it applies, and can be trusted.
 	if r := n.box.run("", "cat", "secret"); strings.Contains(r.out, "s3") || !strings.Contains(r.err, "narrows the default") {
 		t.Error(r)
 	}
@@ -61,8 +61,8 @@ func TestProjectSpecInside(t *testing.T) {
 	}
 }
 
-// TestProjectSpecOfAnInnerRepository: a command in a directory of several projects changes
-// none of their specs.
+// TestProjectSpecOfAnInnerRepository checks that a command in a directory with several projects
+// cannot change their specs.
 func TestProjectSpecOfAnInnerRepository(t *testing.T) {
 	needSandbox(t)
 	for _, spec := range []string{specWW, `{}`} { // the second is the control
@@ -76,8 +76,8 @@ func TestProjectSpecOfAnInnerRepository(t *testing.T) {
 	}
 }
 
-// TestTrustIsNotForged: sbx's state under another XDG_STATE_HOME is where a later run
-// without that variable believes what stands there.
+// TestTrustIsNotForged checks sbx's state under another XDG_STATE_HOME: a later run without that
+// variable would trust the files there.
 func TestTrustIsNotForged(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "mkdir")

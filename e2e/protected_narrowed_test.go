@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// A document that narrows another opens nothing of what that one protects, though
-// neither the path nor the table of names tells that it is protected: only the
-// workspace does.
+// A document that narrows another opens nothing that the other protects, even if only the workspace
+// shows that it is protected, and neither the path nor the table of names does.
 func TestNarrowedProtectedNamesStay(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -44,7 +43,7 @@ func TestNarrowedProtectedNamesStay(t *testing.T) {
 			return string(text)
 		}
 		before := read()
-		// Without the parent it is written: the control.
+		// The control: without the parent it can be written.
 		b.args = []string{"--spec-json", `{"access_mode": "workspace-write", "filesystem": {"write": ["` + opens + `"]}}`}
 		if r := b.run("", "/bin/sh", "-c", script).ended(); !strings.Contains(r.out, "written") {
 			t.Errorf("%s, by itself: %v", c.child, r)
@@ -59,9 +58,9 @@ func TestNarrowedProtectedNamesStay(t *testing.T) {
 	}
 }
 
-// Protected names count from the top of what a mount shows and of a workspace in a
-// larger directory. A document that narrows and has that mount, or that workspace, no
-// more keeps them: the directory is written as a part of what lies above.
+// Protected names are relative to the top of a mount's source, and of a workspace in a larger
+// directory. They stay protected under a narrowing document that no longer has that mount, or that
+// workspace, and in which the directory is only a part of a larger one.
 func TestNarrowedTopsStay(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)

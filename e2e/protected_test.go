@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// gitEnv keeps git to the box's home.
+// git runs git with the box's home.
 func (b *box) git(dir string, args ...string) {
 	b.t.Helper()
 	r := b.plain(append([]string{"git", "-C", dir}, args...)...)
@@ -17,7 +17,7 @@ func (b *box) git(dir string, args ...string) {
 	}
 }
 
-// repository makes one with a commit, and the home's settings.
+// repository makes a repository with a commit, and the home's settings.
 func (b *box) repository(dir string) {
 	b.t.Helper()
 	needPrograms(b.t, "git")
@@ -31,7 +31,7 @@ func (b *box) repository(dir string) {
 	b.git(dir, "commit", "-qm", "one")
 }
 
-// withConfig shows git's settings to a sandbox beneath /tmp.
+// withConfig adds git's settings to the view of a sandbox under /tmp.
 func (b *box) withConfig(spec string) string {
 	if !b.private() {
 		return spec
@@ -66,7 +66,7 @@ func TestGitFoldersAreProtected(t *testing.T) {
 		b.holds(git+"/config", string(config))
 		b.holds(git+"/hooks/pre-commit", "#!/bin/sh\nexit 0\n")
 		b.absent(git + "/hooks/post-commit")
-		// The control: the same, one after the other, in a copy of the repository.
+		// The control: the same attempts, one after the other, in a copy of the repository.
 		for i, a := range attempts {
 			copy := b.base + "/copy"
 			os.RemoveAll(copy)
@@ -161,7 +161,7 @@ func TestToolSettingsAreProtected(t *testing.T) {
 		b.sh(specWith(specWW, `"filesystem":{"write":[".envrc",".vscode"]}`), "echo z >.envrc; mkdir -p .vscode; echo z >.vscode/tasks.json").ended()
 		b.holds(b.ws+"/.envrc", "z\n")
 		b.holds(b.ws+"/.vscode/tasks.json", "z\n")
-		// The control, without the moves, after which nothing would be there.
+		// The control does not include the moves, after which nothing would be left to try.
 		var open []string
 		for _, l := range strings.Split(script, "\n") {
 			if !strings.HasPrefix(l, "mv ") && !strings.HasPrefix(l, "rm ") {
@@ -174,7 +174,7 @@ func TestToolSettingsAreProtected(t *testing.T) {
 	})
 }
 
-// A name that only a pattern means holds where it is the only one.
+// A name that only a pattern matches is protected, also if it is the only one.
 func TestNamesByPatternAlone(t *testing.T) {
 	needSandbox(t)
 	for _, name := range []string{"p.code-workspace", "p.sublime-project", "mise.toml", ".envrc.local"} {
@@ -329,8 +329,8 @@ func (b *box) triesIn(dir, spec string, attempts ...string) map[string]string {
 	return b.runIn(dir, "", spec, append([]string{probe, "try"}, attempts...)...).ended().lines()
 }
 
-// A repository, or another protected name, that comes into being inside is
-// refused or moved away, and the record tells.
+// A repository, or another protected name, that is created inside is denied or moved away, and the
+// record says so.
 func TestPlantedNamesDoNotStay(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "git")
@@ -370,7 +370,7 @@ func TestPlantedNamesDoNotStay(t *testing.T) {
 		if out := b.plain("git", "-C", b.ws, "status", "--porcelain", "--ignored"); strings.Contains(out.out, ".git/") || strings.Contains(out.out, ".envrc") {
 			t.Errorf("git status on the host: %v", out)
 		}
-		// Allowed by name, and at any depth.
+		// It is allowed by name, and at any depth.
 		os.RemoveAll(b.ws + "/ev")
 		r = b.sh(specWith(specWW, `"filesystem":{"write":["**/.git"]}`), "git init -q ev && git init -q deep/er && echo made").ended()
 		if !strings.Contains(r.out, "made") || !exists(b.ws+"/ev/.git/config") || !exists(b.ws+"/deep/er/.git/config") || len(r.rec.moved()) != 0 {
@@ -382,7 +382,7 @@ func TestPlantedNamesDoNotStay(t *testing.T) {
 		if !exists(empty+"/.git/config") || exists(empty+"/sub/.git") || !r.rec.refused("filesystem", empty+"/sub/.git") || len(r.rec.moved()) != 0 {
 			t.Errorf(".git in write: %v; moved %v", r, r.rec.moved())
 		}
-		// Opens that nobody looks at are left to the watch and the sweep.
+		// Opens that are not examined are left to the watch and the sweep.
 		b.args = append(b.args, "--violations", "names")
 		r = b.sh(specWW, "echo x >.mcp.json && ! mkdir .idea 2>/dev/null && echo end").ended()
 		if exists(b.ws+"/.mcp.json") || exists(b.ws+"/.idea") || !slices.Contains(r.rec.moved(), b.ws+"/.mcp.json") {
@@ -396,7 +396,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// What the sandbox leaves on the host is only what it wrote.
+// The sandbox leaves on the host only what the command wrote.
 func TestNoDroppings(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -416,8 +416,7 @@ func TestNoDroppings(t *testing.T) {
 	})
 }
 
-// The host's own work on protected files goes on while a sandbox runs, and the
-// record tells of it.
+// The host's own work on protected files continues while a sandbox runs, and the record reports it.
 func TestHostChangesProtectedFiles(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -435,9 +434,9 @@ func TestHostChangesProtectedFiles(t *testing.T) {
 		if code := s.wait(); code != 0 {
 			t.Fatalf("status %d: %q %s", code, s.out.all(), s.err)
 		}
-		// A mount falls off when the host renames over what it covers: the file
-		// can be written from then on, and the record has to say so. The directory
-		// of hooks, which the host left alone, stays read-only.
+		// A mount is lost when the host renames a file over the one that it covers: from then on
+		// the file can be written, and the record has to say so. The directory of hooks, which the
+		// host did not touch, stays read-only.
 		if slices.Contains(s.out.all(), "planted") {
 			t.Errorf("the inside: %q", s.out.all())
 		}
@@ -459,7 +458,7 @@ func TestHostChangesProtectedFiles(t *testing.T) {
 		if r := b.plain("git", "-C", b.ws, "config", "core.abbrev"); r.out != "12\n" {
 			t.Errorf("the host's setting: %v", r)
 		}
-		// The host removes the hooks' directory under a running sandbox.
+		// The host removes the hooks' directory while a sandbox runs.
 		s = b.start(specWW, "/bin/sh", "-c", "echo ready; read go; ls .git >/dev/null; echo end")
 		s.expect("ready")
 		must(t, os.RemoveAll(b.ws+"/.git/hooks"))
@@ -482,7 +481,7 @@ func TestHostChangesProtectedFiles(t *testing.T) {
 	})
 }
 
-// Much that happens in the workspace while the command runs is nothing to it.
+// Other activity in the workspace while the command runs does not disturb it.
 func TestABusyWorkspaceDisturbsNothing(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal is a pseudo terminal with something that runs on it.
+// terminal is a pseudo terminal with a program running on it.
 type terminal struct {
 	t      *testing.T
 	master *os.File
@@ -27,7 +27,7 @@ type terminal struct {
 	waited bool
 }
 
-// openTerminal gives both ends of a new pseudo terminal.
+// openTerminal returns both ends of a new pseudo terminal.
 func openTerminal(t *testing.T) (master, slave *os.File) {
 	t.Helper()
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
@@ -40,7 +40,7 @@ func openTerminal(t *testing.T) (master, slave *os.File) {
 	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
 	must(t, err)
 	must(t, unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 31, Col: 97}))
-	must(t, unix.SetNonblock(fd, true)) // a read of it ends when it is closed
+	must(t, unix.SetNonblock(fd, true)) // a read ends when it is closed
 	return os.NewFile(uintptr(fd), "master"), slave
 }
 
@@ -82,7 +82,7 @@ func (x *terminal) read() {
 	}
 }
 
-// expect waits for a text behind what earlier calls have seen.
+// expect waits for a text after what earlier calls have seen.
 func (x *terminal) expect(want string) {
 	x.t.Helper()
 	for end := time.Now().Add(limit / 3); ; time.Sleep(5 * time.Millisecond) {
@@ -113,7 +113,7 @@ func (x *terminal) send(keys string) {
 	must(x.t, err)
 }
 
-// wait gives the exit status.
+// wait returns the exit status.
 func (x *terminal) wait() int {
 	x.t.Helper()
 	x.cmd.Wait()
@@ -121,13 +121,13 @@ func (x *terminal) wait() int {
 	return statusOf(x.cmd.ProcessState)
 }
 
-// foreground is the process group that the terminal's keys go to.
+// foreground returns the process group that gets the terminal's keys.
 func (x *terminal) foreground() int {
 	n, _ := unix.IoctlGetInt(int(x.master.Fd()), unix.TIOCGPGRP)
 	return n
 }
 
-// number is the terminal's in /dev/pts.
+// number returns the terminal's number in /dev/pts.
 func (x *terminal) number() int {
 	n, err := unix.IoctlGetInt(int(x.master.Fd()), unix.TIOCGPTN)
 	must(x.t, err)
@@ -140,12 +140,12 @@ const (
 	ctrlB = "\x1c" // SIGQUIT
 )
 
-// sbxOn is the command line of sbx for a terminal.
+// sbxOn returns the command line of sbx for a terminal.
 func (b *box) sbxOn(spec string, argv ...string) []string {
 	return append([]string{sbxPath}, b.execArgs(spec, argv...)...)
 }
 
-// typed is the command line of sbx as somebody types it into a shell.
+// typed returns the command line of sbx as a person types it into a shell.
 func (b *box) typed(spec string, argv ...string) string {
 	words := b.sbxOn(spec, argv...)
 	for i, w := range words {
@@ -174,7 +174,7 @@ func TestTerminalIsTheCommands(t *testing.T) {
 	})
 }
 
-// A terminal's keys reach the command once, not once more by the supervisor.
+// A terminal's key reaches the command once, and not again through the supervisor.
 func TestKeysArriveOnce(t *testing.T) {
 	inEach(t, func(t *testing.T, b *box, spec string) {
 		x := b.onTerminal(b.sbxOn(spec, b.probe(), "signals", "2", "3")...)
@@ -195,7 +195,7 @@ func TestKeysArriveOnce(t *testing.T) {
 
 func TestInterruptEndsTheCommand(t *testing.T) {
 	inEach(t, func(t *testing.T, b *box, spec string) {
-		for key, want := range map[string]int{ctrlC: -130, ctrlB: -131} { // as the signal itself, by which a shell knows
+		for key, want := range map[string]int{ctrlC: -130, ctrlB: -131} { // as the signal itself, by which a shell recognises it
 			x := b.onTerminal(b.sbxOn(spec, "/bin/sh", "-c", "echo ready; exec sleep 15")...)
 			x.expect("ready")
 			x.send(key)
@@ -206,8 +206,8 @@ func TestInterruptEndsTheCommand(t *testing.T) {
 	})
 }
 
-// A shell that runs a command again and again stops at the key that ended the command.
-// One that catches it and ends by itself stops nothing: the control.
+// A shell that runs a command in a loop stops at the key that ended the command. The control: a
+// command that catches the signal and ends by itself does not stop the loop.
 func TestInterruptEndsALoop(t *testing.T) {
 	bash := needPrograms(t, "bash")
 	inEach(t, func(t *testing.T, b *box, spec string) {
@@ -230,7 +230,7 @@ func TestInterruptEndsALoop(t *testing.T) {
 	})
 }
 
-// In a shell with job control the whole job stops, and goes on.
+// In a shell with job control the whole job stops, and continues.
 func TestStopAndContinue(t *testing.T) {
 	bash := needPrograms(t, "bash")
 	inEach(t, func(t *testing.T, b *box, spec string) {
@@ -267,7 +267,7 @@ func TestStopTwiceThenInterrupt(t *testing.T) {
 			x.expect(fmt.Sprintf("prompt%d", i))
 			shell := x.foreground()
 			x.send("fg\n")
-			x.expect("sleep 15") // fg has begun: the key's signal would take its line away
+			x.expect("sleep 15") // fg has begun: the key's signal would remove its line
 			eventually(t, "the job is in the foreground", func() bool { return x.foreground() != shell })
 		}
 		x.send(ctrlC)
@@ -301,9 +301,9 @@ func TestJobControlInside(t *testing.T) {
 				x.send("exit 6\n")
 				want := 6
 				if shell[0] == "sh" && spec != specNone && spec != specFull {
-					// dash gives the terminal back to the process group that it
-					// began in, which has no number in a pid namespace, and ends
-					// with 2 where bash and others pass over that.
+					// dash gives the terminal back to the process group in which it began, which
+					// has no number in a pid namespace, and ends with 2, where bash and others
+					// ignore that.
 					want = 2
 				}
 				if code := x.wait(); code != want && code != 6 {
@@ -317,8 +317,8 @@ func TestJobControlInside(t *testing.T) {
 	}
 }
 
-// Nothing can be typed at the caller's terminal, by whatever number that the
-// kernel reads as the same request.
+// Nothing can be typed at the caller's terminal, by any number that the kernel reads as the same
+// request.
 func TestTypingAtTheTerminal(t *testing.T) {
 	needSandbox(t)
 	const tiocsti, tioclinux = 0x5412, 0x541c
@@ -331,7 +331,7 @@ func TestTypingAtTheTerminal(t *testing.T) {
 		x := b.onTerminal(argv...)
 		x.expect("end")
 		x.wait()
-		// What was typed shows up between the answers.
+		// Typed text appears between the answers.
 		answers := map[string]string{}
 		for _, a := range argv[len(argv)-len(requests):] {
 			_, rest, _ := strings.Cut(x.all(), a+"\t")
@@ -347,8 +347,8 @@ func TestTypingAtTheTerminal(t *testing.T) {
 			if inside[a] != "EPERM" {
 				t.Errorf("%s: %s inside", a, inside[a])
 			}
-			// A kernel may refuse TIOCSTI by itself, and a pseudo terminal is
-			// no console: both say so by another errno.
+			// A kernel may deny TIOCSTI itself, and a pseudo terminal is no console: both give
+			// another errno.
 			if control[a] == "EPERM" || control[a] == "" {
 				if !strings.HasSuffix(a, fmt.Sprint(tiocsti)) || !isRoot() {
 					t.Logf("%s: %q outside: the control shows nothing", a, control[a])

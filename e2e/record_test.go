@@ -18,8 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// canonical is RFC 8785 for documents of ASCII names and whole numbers: keys
-// sorted, no space, nothing escaped that need not be.
+// canonical is RFC 8785 for documents with ASCII names and whole numbers: keys sorted, no space, no
+// unnecessary escapes.
 func canonical(t *testing.T, doc string) []byte {
 	t.Helper()
 	dec := json.NewDecoder(strings.NewReader(doc))
@@ -77,7 +77,7 @@ func TestRecordIsWrittenAhead(t *testing.T) {
 	})
 }
 
-// However often somebody looks, there is one whole record.
+// Whenever a reader looks, there is one whole record.
 func TestRecordIsReplacedAtOnce(t *testing.T) {
 	b := newBox(t)
 	stop := make(chan bool)
@@ -130,7 +130,7 @@ func TestRecordIsOutOfReach(t *testing.T) {
 			t.Errorf("control: %v", r)
 		}
 		b.rec = b.base + "/rec.json"
-		// The state directory is out of reach as well, and the default place.
+		// The state directory is out of reach as well, and so is the default place.
 		r = b.plain(append([]string{sbxPath, "exec", "--spec-json", specWW, "--"}, "/bin/sh", "-c", `find "$XDG_STATE_HOME" -name effective.json 2>/dev/null | grep . && echo seen; (echo x >"$XDG_STATE_HOME/sbx/x") 2>/dev/null; echo end`)...).ended()
 		if r.out != "end\n" {
 			t.Errorf("the state directory: %v", r)
@@ -158,7 +158,7 @@ func TestWhereTheRecordGoes(t *testing.T) {
 	must(t, os.Symlink(b.base+"/nowhere", b.base+"/dangling.json"))
 	run(b.base + "/dangling.json").ended()
 	b.absent("nowhere")
-	// A file that is there is replaced.
+	// An existing file is replaced.
 	run(b.write("old.json", "old\n")).ended()
 	if _, err := readRecord(b.base + "/old.json"); err != nil {
 		t.Error(err)
@@ -176,7 +176,7 @@ func TestWhereTheRecordGoes(t *testing.T) {
 			t.Errorf("a directory that is not writable: %v", r)
 		}
 	}
-	// $SBX_EFFECTIVE, and the flag before it.
+	// $SBX_EFFECTIVE names the file, and the flag overrides it.
 	b.env = append(b.env, "SBX_EFFECTIVE="+b.base+"/env.json")
 	b.plain(sbxPath, "exec", "--spec-json", specNone, "--", "true")
 	if _, err := readRecord(b.base + "/env.json"); err != nil {
@@ -188,7 +188,7 @@ func TestWhereTheRecordGoes(t *testing.T) {
 	if _, err := readRecord(b.base + "/flag.json"); err != nil {
 		t.Error(err)
 	}
-	// A relative one counts from the caller's directory.
+	// A relative path is relative to the caller's directory.
 	run("rel.json").ended()
 	if _, err := readRecord(b.ws + "/rel.json"); err != nil {
 		t.Error(err)
@@ -234,7 +234,7 @@ func TestLostRunIsShown(t *testing.T) {
 	if r := b.show(b.rec); !strings.Contains(r.out, "lost") || strings.Contains(r.out, ": running") {
 		t.Errorf("after SIGKILL: %v", r)
 	}
-	// A later run in the same state directory finishes such a record.
+	// A later run with the same state directory finishes such a record.
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	cmd := b.command(ctx, specWW, "true")
 	cmd.Args = []string{sbxPath, "exec", "--spec-json", specWW, "--", "/bin/sh", "-c", "echo ready; read x"}
@@ -276,7 +276,7 @@ func TestDigestIsOfTheCanonicalDocument(t *testing.T) {
 		if r.code != 0 || r.rec.text("requested_digest") != digest(t, doc) {
 			t.Errorf("%s: %q, want %q: %v", doc, r.rec.text("requested_digest"), digest(t, doc), r)
 		}
-		// The same document from a file.
+		// The same document is read from a file.
 		path := b.write("doc.json", doc)
 		b.plain(sbxPath, "exec", "--spec", path, "--effective", b.base+"/other.json", "--", "true")
 		if o, _ := readRecord(b.base + "/other.json"); o.text("requested_digest") != digest(t, doc) {
@@ -315,7 +315,7 @@ func TestRecordHoldsNoSecret(t *testing.T) {
 	}
 }
 
-// On a host that has everything, what is asked for is enforced.
+// On a host that supports everything, every request is enforced.
 func TestEnforcementOnAHostWithEverything(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -394,7 +394,7 @@ func TestRecordKeepsItsSchema(t *testing.T) {
 	check("a planted name", b.sh(specWW, "mkdir -p sub/.git && echo x >sub/.git/config").ended())
 	check("not found", b.run(specNone, "no-such-program"))
 	check("a broken document", b.run(`{"acces_mode":1}`, "true"))
-	// The control: what is no record is told.
+	// The control: a file that is not a record is rejected.
 	for _, wrong := range []string{`{}`, `{"record_version":"1"}`, `[]`} {
 		v, _ := jsonschema.UnmarshalJSON(strings.NewReader(wrong))
 		if schema.Validate(v) == nil {

@@ -21,7 +21,7 @@ func readRecord(path string) (record, error) {
 	return r, err
 }
 
-// text is a string at a path of keys, "" where there is none.
+// text returns a string at a path of keys, "" for none.
 func (r record) text(keys ...string) string {
 	s, _ := r.at(keys...).(string)
 	return s
@@ -39,7 +39,7 @@ func (r record) at(keys ...string) any {
 	return v
 }
 
-// list is a list of objects under a key.
+// list returns a list of objects under a key.
 func (r record) list(key string) []record {
 	var all []record
 	items, _ := r[key].([]any)
@@ -51,7 +51,7 @@ func (r record) list(key string) []record {
 	return all
 }
 
-// status is that of a line of the enforcement.
+// status returns the status in a line of the enforcement.
 func (r record) status(field string) string {
 	for _, l := range r.list("enforcement") {
 		if l.text("field") == field {
@@ -61,7 +61,7 @@ func (r record) status(field string) string {
 	return ""
 }
 
-// moved are the paths that the sweep moved away.
+// moved returns the paths that the sweep moved away.
 func (r record) moved() []string {
 	var all []string
 	for _, m := range r.list("swept") {
@@ -70,7 +70,7 @@ func (r record) moved() []string {
 	return all
 }
 
-// hasStatus demands a status of a line.
+// hasStatus fails unless a line has this status.
 func (r record) hasStatus(t *testing.T, field, want string) {
 	t.Helper()
 	if got := r.status(field); got != want {
@@ -78,9 +78,8 @@ func (r record) hasStatus(t *testing.T, field, want string) {
 	}
 }
 
-// TestRecordBesideSecrets: the record lies in the home, whose secrets are hidden by
-// their names: where the home is put together anew from its entries the record, which
-// is younger than they, is none of them.
+// TestRecordBesideSecrets checks a record in the home, whose secrets are hidden by their names: in
+// a home that is rebuilt from its entries, the record, which is newer than they, is missing.
 func TestRecordBesideSecrets(t *testing.T) {
 	needSandbox(t)
 	for _, entries := range []int{0, 20} {
@@ -90,7 +89,7 @@ func TestRecordBesideSecrets(t *testing.T) {
 			b.write(b.home+"/entry"+strconv.Itoa(i), "")
 		}
 		path := b.home + "/record.json"
-		for range 2 { // it is there already at the second
+		for range 2 { // the second time it exists
 			r := b.plain(sbxPath, "exec", "-q", "--effective", path, "--spec-json", specWW, "--",
 				"/bin/sh", "-c", `grep state "$0"; echo x >> "$0"; rm -f "$0"; cat "$1"; echo the end`, path, b.home+"/.netrc")
 			text, err := os.ReadFile(path)
@@ -101,8 +100,7 @@ func TestRecordBesideSecrets(t *testing.T) {
 	}
 }
 
-// A link that an earlier command left in the workspace does not choose where the
-// record goes.
+// A link that an earlier command left in the workspace does not decide where the record goes.
 func TestRecordIsNotLedAstray(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -127,8 +125,8 @@ func TestRecordIsNotLedAstray(t *testing.T) {
 			t.Errorf("%s: not at %s: %v", rec, want, r)
 		}
 	}
-	// Nor where this run's spec closes nothing: an earlier one's may have. The control:
-	// a link that stands where no command writes is followed.
+	// Nor does it if this run's spec restricts nothing: an earlier one's may have. The control: a
+	// link where no command writes is followed.
 	must(t, os.Symlink(b.out, b.base+"/far"))
 	for rec, want := range map[string]int{"out/rec.json": 125, b.base + "/far/rec.json": 0} {
 		os.Remove(b.out + "/rec.json")
@@ -139,7 +137,7 @@ func TestRecordIsNotLedAstray(t *testing.T) {
 	}
 }
 
-// A refusal has a record, too, and who left the link may have brought it about.
+// A refusal has a record, too, and the command that left the link may have caused the refusal.
 func TestRecordOfARefusalIsNotLedAstray(t *testing.T) {
 	b := newBoxElsewhere(t)
 	must(t, os.Mkdir(b.ws+"/sub", 0o755))
@@ -152,7 +150,7 @@ func TestRecordOfARefusalIsNotLedAstray(t *testing.T) {
 		{b.ws, `{"access_mode":"workspace-write","filesystem":{"write":["out"]}}`, "out/rec.json", ""},
 		{b.ws, `{`, "out/rec.json", ""},
 		{b.base, `{"access_mode":"workspace-write","working_dir":"` + b.ws + `",` + gone, "ws/out/rec.json", ""},
-		// Controls: another place is taken.
+		// The controls use another place.
 		{b.ws, `{"access_mode":"workspace-write",` + gone, "in/rec.json", b.ws + "/sub/rec.json"},
 		{b.home, `{"access_mode":"workspace-write",` + gone, b.ws + "/out/rec.json", b.out + "/rec.json"},
 	} {

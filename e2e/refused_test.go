@@ -2,7 +2,7 @@ package e2e
 
 import "testing"
 
-// A refused record does not tell what the rung that failed would have held.
+// The record of a refusal does not claim what the failed fallback level would have enforced.
 func TestLadderRefusedRecordClaimsNothing(t *testing.T) {
 	b := newBox(t)
 	r := b.on(refusing(t, "mount"), modeOnly, "/bin/true").refused("access_mode")

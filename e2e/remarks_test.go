@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// The variables that a command does not get are named where a person looks: under -v and
-// by show.
+// The variables that a command does not get are named where a user looks: by -v and by show.
 func TestDroppedVariablesAreNamed(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -38,7 +37,7 @@ func TestDroppedVariablesAreNamed(t *testing.T) {
 	}
 }
 
-// A tool that the agent does not have, and nearly has, is said; one that it has is not.
+// sbx reports a tool that the agent does not have, but whose name is similar to one that it has.
 func TestMistypedToolsAreSaid(t *testing.T) {
 	for name, c := range map[string]struct{ wrong, right, meant string }{
 		"claude": {"webfetch", "WebFetch", "WebFetch"},
@@ -88,7 +87,7 @@ func TestRefusedToolsWereNotUsed(t *testing.T) {
 	}
 }
 
-// An agent that has no network is told of at the start, and one that has is not.
+// sbx reports at the start that an agent has no network, and says nothing if it has one.
 func TestAnAgentWithoutANetworkIsSaid(t *testing.T) {
 	a := newActor(t, "claude", "claude-basic.jsonl")
 	const unreached = "sbx: claude has no network, and so no way to its model: network.mode: none; network: "
@@ -105,11 +104,11 @@ func TestAnAgentWithoutANetworkIsSaid(t *testing.T) {
 		spec string
 		args []string
 		base string // its model's
-		line string // "" for none of them
+		line string // "" for none
 	}{
 		{mode("none"), nil, "", none},
 		{mode("none"), nil, "http://localhost:4711/v1", noneBase},
-		{mode("none"), []string{"--counter", "ptrace"}, "", traced}, // which no list goes with
+		{mode("none"), []string{"--counter", "ptrace"}, "", traced}, // which a list cannot be combined with
 		{mode("none"), []string{"-q"}, "", ""},
 		{mode("host"), nil, "", ""},
 		{specWW, nil, "", ""},
@@ -131,7 +130,7 @@ func TestAnAgentWithoutANetworkIsSaid(t *testing.T) {
 	}
 }
 
-// The record says which refusals about files could be seen.
+// The record says which denials about files could be seen.
 func TestWhatIsSeenOfFilesIsSaid(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)

@@ -12,12 +12,12 @@ import (
 	"testing"
 )
 
-// srv is a directory of every host that no private directory of a sandbox covers.
+// srv is a directory that every host has and that no private directory of a sandbox covers.
 const srv = "/srv"
 
-// mounting is a host on which a script has mounted something before what is run:
-// for root in a mount namespace, for others in one of a user namespace's own.
-// It begins in srv, where there is an empty file system.
+// mounting returns a host on which a script has mounted something before the command runs: for root
+// in a mount namespace, for others in one of a user namespace's own. It begins in srv, where there
+// is an empty file system.
 func mounting(t *testing.T, script string) []string {
 	t.Helper()
 	unshare := needPrograms(t, "unshare", "mount")
@@ -35,14 +35,14 @@ func mounting(t *testing.T, script string) []string {
 	return host
 }
 
-// setAttrHosts are one on which a tree of mounts is changed at once, and one on
+// setAttrHosts returns a host on which a whole tree of mounts can be changed at once, and one on
 // which each mount has to be changed by itself.
 func setAttrHosts(t *testing.T) map[string][]string {
 	return map[string][]string{"mount_setattr": refusing(t, "nothing"), "each by itself": refusing(t, "setattr")}
 }
 
-// mountsOf are the options of the mounts in a mountinfo, by their paths: of all
-// at one place, but for those that another is mounted on.
+// mountsOf returns the options of the mounts in a mountinfo, by their paths: of all mounts at one
+// place, except those on which another is mounted.
 func mountsOf(text string) map[string]string {
 	m, path, over := map[string]string{}, map[string]string{}, map[string]bool{}
 	lines := strings.Split(text, "\n")
@@ -64,8 +64,8 @@ func mountsOf(text string) map[string]string {
 	return m
 }
 
-// Without mount_setattr(2) every mount beneath a tree is made read-only by
-// itself, and comes to be what it is with it.
+// Without mount_setattr(2) every mount under a tree is made read-only by itself, with the same
+// result.
 func TestMountsAreReadOnlyEachByItself(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -121,8 +121,8 @@ mkdir -p .git/hooks/h; mount -t tmpfs none .git/hooks/h
 				t.Errorf("%s: %s is %q, want %s", name, path, mounts[path], word)
 			}
 		}
-		// What lies beneath another mount is nobody's to reach, and stays; what lies in a
-		// directory of root's (containers' layers) is not this user's.
+		// A path under another mount cannot be reached, and stays; a path in a directory of root's
+		// (containers' layers) is not this user's.
 		maps.DeleteFunc(mounts, func(path, _ string) bool {
 			_, err := os.Lstat(path)
 			return strings.HasSuffix(path, "/top/s/under") || errors.Is(err, fs.ErrPermission)
@@ -141,8 +141,8 @@ mkdir -p .git/hooks/h; mount -t tmpfs none .git/hooks/h
 	}
 }
 
-// A mount in a directory that is mounted over cannot be opened, but may be come to
-// again: where mount_setattr(2) does not reach it the sandbox is refused.
+// A mount in a directory that is mounted over cannot be opened, but may become reachable again:
+// without mount_setattr(2), which reaches it, the sandbox is refused.
 func TestCoveredMountRefusesNamespaces(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -157,8 +157,8 @@ func TestCoveredMountRefusesNamespaces(t *testing.T) {
 	b.absent("ws/ran")
 }
 
-// A mount in a directory that neither sbx nor the command may enter stays as it is,
-// unless the directory is the caller's own, who could open it.
+// A mount in a directory that neither sbx nor the command may enter stays as it is, unless the
+// directory belongs to the caller, who could open it.
 func TestMountsInShutFolders(t *testing.T) {
 	if !isRoot() {
 		t.Skip("root's part: it takes another user's directory")
@@ -191,8 +191,8 @@ func TestMountsInShutFolders(t *testing.T) {
 	}
 }
 
-// What the host replaces is read-only when it is mounted again, whoever inside has
-// it open for writing all the time.
+// A file that the host replaces is read-only after it is mounted again, also if a process inside
+// has it open for writing all the time.
 func TestReplacedFilesEachByItself(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)

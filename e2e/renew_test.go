@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// talk is a shell inside that the test has a conversation with.
+// talk is a shell inside with which the test exchanges lines.
 type talk struct {
 	*started
 	asked int
@@ -23,7 +23,7 @@ func (b *box) talk(spec string) *talk {
 	return &talk{started: s}
 }
 
-// ask runs a line inside and gives what it printed.
+// ask runs a line inside and returns its output.
 func (k *talk) ask(line string) string {
 	k.t.Helper()
 	k.asked++
@@ -42,14 +42,14 @@ func (k *talk) ask(line string) string {
 	return strings.TrimSpace(answer)
 }
 
-// becomes asks until the answer has a word in it.
+// becomes asks until the answer contains a word.
 func (k *talk) becomes(line, word string) {
 	k.t.Helper()
 	eventually(k.t, line+" gives "+word, func() bool { return strings.Contains(k.ask(line), word) })
 }
 
-// settled waits until the watch has begun. An ordinary user cannot look into
-// the supervisor, which is not dumpable, and gives it time.
+// settled waits until the watch has begun. An ordinary user cannot look into the supervisor, which
+// is not dumpable, and only waits for a time.
 func (k *talk) settled() {
 	k.t.Helper()
 	if os.Getuid() != 0 {
@@ -94,8 +94,8 @@ func (r record) protected(t *testing.T, path string) record {
 
 const readOnly = "Read-only file system"
 
-// What the host replaces is mounted again. Writes that nobody is notified of
-// (--violations off) show that it is the mount that refuses them.
+// A file that the host replaces is mounted again. Writes of which nothing is notified (--violations
+// off) show that it is the mount that denies them.
 func TestReplacedFilesAreProtectedAgain(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -103,7 +103,7 @@ func TestReplacedFilesAreProtectedAgain(t *testing.T) {
 		git := b.ws + "/.git"
 		b.args = []string{"--violations", "off"}
 		k := b.talk(specWW)
-		// Before the watch begins, after it, and by every way that tools have.
+		// It is replaced before the watch begins, after it, and in every way that tools use.
 		b.git(b.ws, "config", "core.abbrev", "11")
 		write := "echo x >>" + git + "/config"
 		k.becomes(write, readOnly)
@@ -167,9 +167,8 @@ func TestReplacedFilesAreProtectedAgain(t *testing.T) {
 	})
 }
 
-// However often the host replaces a protected file, a program that goes by its path
-// finds no moment in which it may change it; and what lies beneath a directory that the
-// host replaces, neither.
+// However often the host replaces a protected file, a program that uses its path finds no moment in
+// which it may change it; the same goes for files under a directory that the host replaces.
 func TestReplacedFilesAreRefusedByName(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "gcc")
@@ -207,8 +206,8 @@ func TestReplacedFilesAreRefusedByName(t *testing.T) {
 	})
 }
 
-// Until the mount is there again, the listener refuses to open the file for
-// writing, and to make it anew while the host has it removed.
+// Until the mount is restored, the listener refuses to open the file for writing, and to create it
+// while the host has removed it.
 func TestBareFilesAreNotWritten(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -239,8 +238,8 @@ func TestBareFilesAreNotWritten(t *testing.T) {
 	}
 }
 
-// A repository that the host makes anew is protected as the old one was, the
-// directories on the way to it too.
+// A repository that the host creates again is protected like the old one, and so are the
+// directories that lead to it.
 func TestRepositoryMadeAnew(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -302,8 +301,8 @@ func TestReplacedSecretsAreMaskedAgain(t *testing.T) {
 	})
 }
 
-// A program inside that puts a link where a directory on the way was gains
-// nothing, and the record says that the mount could not be made.
+// A program inside that puts a link in place of a directory above gains nothing, and the record
+// says that the mount could not be made.
 func TestLinksOnTheWayAreNotFollowed(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -325,7 +324,7 @@ func TestLinksOnTheWayAreNotFollowed(t *testing.T) {
 	if got := k.ask("echo x >evil/hooks/mine && grep -c evil /proc/self/mountinfo"); got != "0" {
 		t.Errorf("something was mounted behind the link: %q", got)
 	}
-	// The host puts the directory back: what is there is protected again.
+	// After the host puts the directory back, its files are protected again.
 	must(t, os.Remove(b.ws+"/sub"))
 	b.write(b.ws+"/sub/hooks/pre-commit", "kept\n")
 	k.becomes("echo x >>sub/hooks/pre-commit", readOnly)
@@ -342,7 +341,7 @@ func TestLinksOnTheWayAreNotFollowed(t *testing.T) {
 	}
 }
 
-// Rounds leave no descriptor, no process and no mount too many behind.
+// Repeated renewals leave no descriptor, process or mount behind.
 func TestRenewalsLeaveNothing(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -359,7 +358,7 @@ func TestRenewalsLeaveNothing(t *testing.T) {
 	}
 	b.git(b.ws, "config", "core.abbrev", "9")
 	k.becomes("echo x >>.git/config", readOnly)
-	k.ask("for i in $(seq 50); do /bin/true; done; echo done") // who answers so many has a descriptor of its own
+	k.ask("for i in $(seq 50); do /bin/true; done; echo done") // a supervisor that answers so many has a descriptor of its own
 	fds, kids, mounts := count("/proc/"+pid+"/fd/*"), children(), k.ask("grep -c '/.git' /proc/self/mountinfo")
 	for i := range 50 {
 		b.git(b.ws, "config", "core.abbrev", strconv.Itoa(10+i%10))
@@ -372,8 +371,7 @@ func TestRenewalsLeaveNothing(t *testing.T) {
 	k.ends()
 }
 
-// A host that replaces a file all the time keeps nobody busy, and the record is
-// bounded.
+// If the host replaces a file all the time, that keeps nothing busy, and the record is bounded.
 func TestRenewalsAreBounded(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)

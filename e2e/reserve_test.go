@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// fills forks until it is refused, and then has the supervisor make connects that
-// wait, for each of which that needs a thread.
+// fills forks until that fails, and then makes connects that wait; the supervisor needs a thread
+// for each.
 const fills = `
 import os, resource, socket, time
 print("limit", resource.getrlimit(resource.RLIMIT_NPROC)[0], flush=True)
@@ -46,8 +46,8 @@ print("end", flush=True)
 os._exit(0)
 `
 
-// A command that uses up its user's processes does not end its supervisor by that,
-// which needs threads.
+// A command that uses up its user's processes does not thereby end its supervisor, which needs
+// threads.
 func TestUsersProcessesAreUsedUp(t *testing.T) {
 	needSandbox(t)
 	if isRoot() {

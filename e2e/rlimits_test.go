@@ -33,7 +33,7 @@ func TestOpenFiles(t *testing.T) {
 	}
 }
 
-// mayRaise tells whether this process has CAP_SYS_RESOURCE.
+// mayRaise reports whether this process has CAP_SYS_RESOURCE.
 func mayRaise(t *testing.T) bool {
 	t.Helper()
 	const resource = 24
@@ -46,7 +46,7 @@ func mayRaise(t *testing.T) bool {
 	return set&(1<<resource) != 0
 }
 
-// A limit is no grant: what the caller has itself stays where it is smaller.
+// A limit grants nothing: the caller's own smaller limit stays.
 func TestOpenFilesAboveTheCallers(t *testing.T) {
 	b := newBox(t)
 	argv := append([]string{b.probe(), "with", "nofile=20:30", "--", sbxPath}, b.execArgs(`{"limits": {"open_files": 5000}}`, "/bin/sh", "-c", "ulimit -Sn; ulimit -Hn; echo end")...)
@@ -86,8 +86,8 @@ func TestFileSize(t *testing.T) {
 	}
 }
 
-// The time is up for a tree that waits, that ignores SIGTERM, that stands still,
-// and whose command has already left its children alone.
+// The timeout ends a tree that waits, that ignores SIGTERM, that is stopped, and whose command has
+// already left its children alone.
 func TestTimeout(t *testing.T) {
 	for name, spec := range bounded(`"timeout": "300ms"`) {
 		for what, c := range map[string]struct{ script, out string }{
@@ -123,7 +123,7 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// processesOfWord are those with a word among their arguments.
+// processesOfWord returns the processes with a word among their arguments.
 func processesOfWord(word string) (pids []string) {
 	all, _ := os.ReadDir("/proc")
 	for _, d := range all {
@@ -134,7 +134,7 @@ func processesOfWord(word string) (pids []string) {
 	return pids
 }
 
-// Who is ready in time is not touched, and nobody waits for the timer.
+// A command that ends in time is not affected, and nothing waits for the timer.
 func TestTimeoutInTime(t *testing.T) {
 	for name, spec := range bounded(`"timeout": "1h"`) {
 		t.Run(name, func(t *testing.T) {
@@ -151,8 +151,8 @@ func TestTimeoutInTime(t *testing.T) {
 	}
 }
 
-// Bytes that went to storage and came from there are told, those of a tmpfs are
-// not; what no group tells is absent.
+// Bytes written to and read from storage are reported, those of a tmpfs are not; values that no
+// group reports are absent.
 func TestUsage(t *testing.T) {
 	needSandbox(t)
 	if elsewhere == "" {
@@ -180,7 +180,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// An inner sandbox counts on what the outer one holds, and on no more.
+// An inner sandbox relies on the limits that the outer one enforces, and on no others.
 func TestNestedLimits(t *testing.T) {
 	n := newNest(t)
 	inner := `{"access_mode": "workspace-write", "limits": {"pids": 30, "open_files": 50, "timeout": "5s"}}`
@@ -202,8 +202,8 @@ func TestNestedLimits(t *testing.T) {
 	}
 }
 
-// Where no group can be had, best_effort has memory watched and processors' time
-// observed, and says so.
+// If no group can be made, best_effort makes sbx watch memory and observe processor time, and the
+// record says so.
 func TestLimitsBestEffort(t *testing.T) {
 	needSandbox(t)
 	n := newNest(t) // an inner sandbox never has a group
@@ -226,7 +226,7 @@ func TestLimitsBestEffort(t *testing.T) {
 	}
 }
 
-// What doctor and check say of limits is what exec does.
+// doctor and check report about limits what exec does.
 func TestDoctorTellsOfLimits(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)

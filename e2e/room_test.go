@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Under limits that leave too little for the Go runtime, sbx says so before that starts.
+// If limits leave too little for the Go runtime, sbx says so before the runtime starts.
 func TestStartWithoutRoom(t *testing.T) {
 	prlimit := needPrograms(t, "prlimit")
 	for name, row := range map[string]struct{ limit, why string }{

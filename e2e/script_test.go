@@ -11,9 +11,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestScripts is what a person sees of the command line: every script of
-// testdata/script types commands and says what comes of each, on which stream
-// and with which status. `go test ./e2e -run TestScripts/exec-usage` runs one.
+// TestScripts tests what a person sees of the command line: every script of testdata/script types
+// commands and checks the output of each, on which stream, and the status. `go test ./e2e -run
+// TestScripts/exec-usage` runs one.
 func TestScripts(t *testing.T) {
 	const dir = "testdata/script"
 	if all, err := filepath.Glob(dir + "/*.txtar"); err != nil || len(all) == 0 {
@@ -29,7 +29,7 @@ func TestScripts(t *testing.T) {
 					return err
 				}
 			}
-			// The bare program is found by its name, as it is once installed.
+			// The bare program is found by its name, as after an installation.
 			env.Setenv("PATH", filepath.Dir(sbxPath)+":"+searchable(os.Getenv("PATH")))
 			env.Setenv("HOME", env.WorkDir+"/home")
 			env.Setenv("XDG_STATE_HOME", env.WorkDir+"/state")
@@ -54,7 +54,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// ends runs a program and demands its exit status: `ends 125 sbx exec …`.
+// ends runs a program and checks its exit status: `ends 125 sbx exec …`.
 func ends(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: ends STATUS program args")

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What is hidden is hidden, too, where a mount of the host's shows it once more:
-// the directory that homes are bound from, and a part of one at another place.
+// A hidden path is hidden, too, where a mount of the host's shows it again: in the directory from
+// which homes are bound, and where a part of one is mounted elsewhere.
 func TestSecretsSeenByASecondMount(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -37,7 +37,7 @@ func TestSecretsSeenByASecondMount(t *testing.T) {
 	}
 }
 
-// An overlay shows what lies in its layers once more, and its layers what lies in it.
+// An overlay shows the contents of its layers again, and its layers show the overlay's.
 func TestSecretsSeenByAnOverlay(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -61,7 +61,7 @@ func TestSecretsSeenByAnOverlay(t *testing.T) {
 	if got := strings.Count(r.out, "kept"); got != len(open) {
 		t.Errorf("%d are seen: %v", got, r)
 	}
-	// The home is an overlay itself.
+	// The home itself is an overlay.
 	b.env = append(b.env, "HOME="+srv+"/home")
 	script = read(srv+"/home/.ssh/id", srv+"/base/.ssh/id", srv+"/home/shown", srv+"/base/shown")
 	if r = b.on(host, `{}`, "/bin/sh", "-c", script).ended(); strings.Count(r.out, "kept") != 4 {

@@ -42,13 +42,13 @@ func (b *box) canaries(home string, files []string) {
 	b.write(b.ws+"/list", home+"/"+strings.Join(files, "\n"+home+"/")+"\n")
 }
 
-// seen is which of the files the inside could read.
+// seen returns the files that the inside could read.
 func (r result) seen() []string {
 	lines := strings.Split(strings.TrimSuffix(r.out, "\n"), "\n")
 	return slices.Sorted(slices.Values(lines[:len(lines)-1]))
 }
 
-// compare tells which files are seen and are not to be, and which are not and are.
+// compare reports which files are seen and should not be, and which are not seen and should be.
 func compare(t *testing.T, what string, r result, want []string) {
 	t.Helper()
 	got := r.ended().seen()
@@ -80,7 +80,7 @@ func TestSecretsOfAHome(t *testing.T) {
 	compare(t, "named", b.run(spec, "/bin/sh", "-c", readEach), slices.Concat(some, plain))
 }
 
-// An agent has its own keys, and nobody has another's.
+// An agent sees its own keys, and nobody sees another's.
 func TestAgentsSeeTheirOwnKeys(t *testing.T) {
 	needSandbox(t)
 	own := map[string][]string{
@@ -112,7 +112,7 @@ func TestAgentsSeeTheirOwnKeys(t *testing.T) {
 	compare(t, "moved, its own", b.run(specWW, b.out+"/bin/codex"), []string{"moved"})
 }
 
-// For root, an agent's own keys are those of its own home: another user's are not.
+// For root, an agent's own keys are those in its own home, not another user's.
 func TestAgentsSeeNoOtherHome(t *testing.T) {
 	needSandbox(t)
 	if !isRoot() {
@@ -130,8 +130,8 @@ func TestAgentsSeeNoOtherHome(t *testing.T) {
 	compare(t, "no agent", b.on(host, specWW, "/bin/sh", "-c", readEach), nil)
 }
 
-// Inside an agent's sandbox another command has that agent's keys in view, as nothing
-// can be hidden there; it runs, and its record says so.
+// Inside an agent's sandbox another command sees that agent's keys, since nothing can be hidden
+// there; it runs, and its record says so.
 func TestNestedSeesTheAgentsKeys(t *testing.T) {
 	n := newNestElsewhere(t)
 	n.canaries(n.home, []string{".claude.json", ".codex/auth.json"})
@@ -149,7 +149,7 @@ func TestNestedSeesTheAgentsKeys(t *testing.T) {
 	inner.hasStatus(t, "secrets", "degraded")
 }
 
-// elsewhereBox is a box whose home no private directory covers.
+// elsewhereBox returns a box whose home no private directory covers.
 func elsewhereBox(t *testing.T) *box {
 	t.Helper()
 	if elsewhere == "" {

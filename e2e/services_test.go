@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A service that acts on the host for whoever asks is out of reach as soon as
-// writing is confined, and by its name in the spec within reach.
+// A service that acts on the host for any client is out of reach as soon as writing is confined,
+// and within reach if the spec names its socket.
 func TestServicesAreShutWhereWritingIsConfined(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)

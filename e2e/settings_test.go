@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A directory that projects keep other things in can be made, though what is protected
-// in it can neither be made nor come along with a directory that is put in its place.
+// A directory in which projects keep other things can be created, but a protected name in it can
+// neither be created nor be brought with a directory that is put in its place.
 func TestFoldersOnTheWayThatMayBeMade(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -54,7 +54,7 @@ func TestWorkingCopyOfJujutsu(t *testing.T) {
 	})
 }
 
-// What a project's own profiles take away stays taken away in the next run.
+// A restriction in a project's own profiles stays for the next run.
 func TestProfilesOfAProjectStay(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -78,7 +78,7 @@ func TestProfilesOfAProjectStay(t *testing.T) {
 	})
 }
 
-// A FIFO that takes the place of a profile of system calls is not waited for.
+// A FIFO in place of a system call profile is not waited for.
 func TestProfileOfSystemCallsIsAPlainFile(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// What hides in a name, or turns its text round, is written out on stderr and by sbx
-// show, once, and a backslash of the name's own stays told apart.
+// Characters that hide in a name, or change the direction of its text, are written out on stderr
+// and by sbx show, once, and a backslash of the name itself remains distinguishable.
 func TestHiddenCharactersAreShown(t *testing.T) {
 	needSandbox(t)
 	b := boxIn(t, elsewhere)

@@ -28,7 +28,7 @@ func (b *box) sockets(dir string) string {
 	return to
 }
 
-// hostSocket is a pathname socket of the host's that counts who comes.
+// hostSocket is a pathname socket of the host that counts its clients.
 type hostSocket struct {
 	net.Listener
 	came atomic.Int64
@@ -55,14 +55,14 @@ func (b *box) hostSocket(path string) *hostSocket {
 	return h
 }
 
-// count is how many came since it was last asked.
+// count returns how many clients came since it was last called.
 func (h *hostSocket) count() int {
 	time.Sleep(50 * time.Millisecond) // those in its queue
 	return int(h.came.Swap(0))
 }
 
-// later runs a command after meanwhile was called, which makes something while
-// the sandbox is there.
+// later runs a command after meanwhile was called, which creates something while the sandbox
+// exists.
 func (b *box) later(spec string, meanwhile func(), argv ...string) result {
 	b.t.Helper()
 	s := b.start(spec, append([]string{"/bin/sh", "-c", `echo up; read go; exec "$@"`, "sh"}, argv...)...)
@@ -74,8 +74,8 @@ func (b *box) later(spec string, meanwhile func(), argv ...string) result {
 	return r.ended()
 }
 
-// A socket that the host makes while the sandbox is there is in view and is not
-// connected to, unless the spec names it.
+// A socket that the host creates while the sandbox runs is in view, and the command cannot connect
+// to it, unless the spec names it.
 func TestSocketsMadeLaterAreOutOfReach(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -104,7 +104,7 @@ func TestSocketsMadeLaterAreOutOfReach(t *testing.T) {
 					b.args = []string{"--violations", "off"}
 				}
 				attempts := []string{"connect|" + within, "connect|sock", "connect|" + without, "connect|" + link}
-				var hosts [2]*hostSocket // which are masked where they are there at launch
+				var hosts [2]*hostSocket // masked if they exist at launch
 				r := b.later(c.spec, func() {
 					hosts = [2]*hostSocket{b.hostSocket(within), b.hostSocket(without)}
 				}, append([]string{b.probe(), "try"}, attempts...)...)
@@ -112,11 +112,11 @@ func TestSocketsMadeLaterAreOutOfReach(t *testing.T) {
 					want := "EACCES"
 					switch {
 					case c.name == "network host" && i >= 2:
-						want = "ok ECONNREFUSED" // an overlay's file, where the directory hides a secret
+						want = "ok ECONNREFUSED" // an overlay's file, if the directory hides a secret
 					case c.reached && i < 2:
 						want = "ok"
 					case i >= 2:
-						want = "EACCES ENOENT" // not everywhere in view
+						want = "EACCES ENOENT" // not in view everywhere
 					}
 					if got := r.lines()[a]; !oneOf(got, want) {
 						t.Errorf("%s: %s, want %s", a, got, want)
@@ -150,7 +150,7 @@ func TestSocketsMadeLaterAreOutOfReach(t *testing.T) {
 	})
 }
 
-// What is put in a named socket's place by a link does not take its name.
+// A link put in a named socket's place does not get its permission.
 func TestALinkTakesNoSocketsName(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -170,8 +170,8 @@ func TestALinkTakesNoSocketsName(t *testing.T) {
 	}
 }
 
-// Sockets that are made inside work, wherever a program may make them, and the
-// host reaches those in its own directories.
+// Sockets that are created inside work, wherever a program may create them, and the host reaches
+// those in its own directories.
 func TestSocketsOfTheSandbox(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "gcc")
@@ -196,7 +196,7 @@ func TestSocketsOfTheSandbox(t *testing.T) {
 	if code := s.wait(); code != 0 {
 		t.Errorf("status %d", code)
 	}
-	// The next sandbox did not make it.
+	// The next sandbox did not create it.
 	left := b.start(specNone, bin, "answer", "own")
 	left.expect("ready")
 	if got := b.run(specWW, bin, "exchange", "own").ended().lines()["connect"]; got != "EACCES" {
@@ -204,7 +204,7 @@ func TestSocketsOfTheSandbox(t *testing.T) {
 	}
 }
 
-// Where a call fails, it does so as without a sandbox.
+// A call fails as it would without a sandbox.
 func TestSocketErrorsAreTheKernels(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "gcc")
@@ -233,15 +233,15 @@ func TestSocketErrorsAreTheKernels(t *testing.T) {
 	}
 }
 
-// A program that changes address, link or descriptor while it connects does not
-// get to the host's socket.
+// A program that changes address, link or descriptor while it connects does not reach the host's
+// socket.
 func TestRacingConnects(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "gcc")
 	b := newBoxElsewhere(t)
 	bin := b.sockets(".")
 	for _, kind := range []string{"addresses", "links", "descriptors"} {
-		path := b.ws + "/" + kind // an overlay, as a home may be, would be no way to it anyway
+		path := b.ws + "/" + kind // in an overlay, as a home may be, it could not be reached anyway
 		host := b.hostSocket(path)
 		reached := 0
 		for try := 0; reached == 0 && try < 10; try++ { // the racer may not have had its turn
@@ -263,7 +263,7 @@ func TestRacingConnects(t *testing.T) {
 	}
 }
 
-// A thread may have a table of descriptors of its own.
+// A thread may have a descriptor table of its own.
 func TestAThreadsOwnDescriptors(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "gcc")
@@ -276,8 +276,8 @@ func TestAThreadsOwnDescriptors(t *testing.T) {
 	}
 }
 
-// Connects that wait for a place are bounded, stop nobody else, and give their
-// places up when nobody waits for them any more.
+// Connects that wait for a place are bounded, delay no other call, and release their places when no
+// caller waits for them any more.
 func TestConnectsThatWait(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "gcc")
@@ -299,8 +299,8 @@ func TestConnectsThatWait(t *testing.T) {
 	}
 }
 
-// Many connects at once end as one does, whether they are made, refused by the network or
-// by the rules of one.
+// Many connects at once end like a single one, whether they are made, denied because there is no
+// network, or denied by its rules.
 func TestConnectsAtOnce(t *testing.T) {
 	needPrograms(t, "gcc")
 	b := newWorld(t)
@@ -318,7 +318,7 @@ func TestConnectsAtOnce(t *testing.T) {
 	}
 }
 
-// A program that may be executed and not read is one that nobody can look at.
+// A program that may be executed but not read cannot be examined.
 func TestAProgramThatCannotBeReadConnectsToNothing(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "gcc")
@@ -397,7 +397,7 @@ print("end")
 	}
 }
 
-// Common programs get on with each other over sockets of their own.
+// Common programs can use sockets of their own with each other.
 func TestProgramsThatTalkOverSockets(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "python3", "node")
@@ -425,7 +425,7 @@ if (cluster.isPrimary) {
 	b.works("python3 manager.py; rm -f conn; node net.js", "90\nsent conn\nover /tmp/node.sock\n")
 }
 
-// A server is handed no descriptor of the supervisor, who makes the connects.
+// A server cannot be sent a descriptor of the supervisor, which makes the connects.
 func TestPeersAreNoDescriptors(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -440,7 +440,7 @@ func TestPeersAreNoDescriptors(t *testing.T) {
 		lacks(t, "outside: "+got+" (SO_PEERPIDFD is of Linux 6.5)")
 	}
 	os.Remove(b.ws + "/server")
-	// The host's network leaves connects to the caller.
+	// With the host's network, the caller makes its own connects.
 	if got := b.tries(`{"filesystem": {"hide": ["/media"]}}`, a)[a]; got != "ok" {
 		t.Errorf("with the host's network: %s", got)
 	}

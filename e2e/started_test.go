@@ -18,7 +18,7 @@ func (r record) time(t *testing.T, key string) time.Time {
 	return at
 }
 
-// The programs that are started are listed as a tree, with their ends, whoever counts.
+// The started programs are listed as a tree, with their ends, with any counter.
 func TestStarted(t *testing.T) {
 	needSandbox(t)
 	for _, counter := range []string{"notify", "ptrace"} {
@@ -60,7 +60,7 @@ func TestStarted(t *testing.T) {
 	}
 }
 
-// A record does not grow with what the command starts and writes.
+// The number of programs started and files written does not make a record larger than its bounds.
 func TestStartedIsBounded(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -71,7 +71,7 @@ func TestStartedIsBounded(t *testing.T) {
 	}
 }
 
-// Files that calls which went on may have written are listed, and no others.
+// Exactly the files that an allowed call may have written are listed.
 func TestOpenedToWrite(t *testing.T) {
 	needSandbox(t)
 	const token = "ghp_0123456789abcdefghijABCDEFGHIJ012345"

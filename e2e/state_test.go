@@ -14,8 +14,8 @@ import (
 // forgedRun sorts after any run of today.
 const forgedRun = "99990101T000000.000-f0f0f0f0"
 
-// stateBox is a box whose state directory lies where commands may write: home is the
-// workspace's, state where the environment says, as it is called and as it stands.
+// stateBox is a box whose state directory lies where commands may write: home is the workspace's,
+// named is the state directory in the environment, state the real one.
 type stateBox struct {
 	*box
 	named, state string
@@ -44,7 +44,7 @@ func (s *stateBox) exec(spec string, argv ...string) result {
 	return s.plain(append([]string{sbxPath, "exec", "--spec-json", spec, "--"}, argv...)...)
 }
 
-// last is the id that `sbx show last` gives, "" where there is none.
+// last returns the id that `sbx show last` prints, "" for none.
 func (s *stateBox) last() string {
 	s.t.Helper()
 	r := s.plain(sbxPath, "show", "--json", "last")
@@ -55,15 +55,14 @@ func (s *stateBox) last() string {
 	return v.ID
 }
 
-// forge leaves a record in the state directory as the command sees it, at whichever
-// path.
+// forge leaves a record in the state directory as the command sees it, at whatever path.
 func (s *stateBox) forge(state string) string {
 	return `d=` + state + `/runs/` + forgedRun + `; mkdir -p -m 700 $d 2>/dev/null
 		echo '{"record_version":1,"id":"` + forgedRun + `","state":"exited"}' 2>/dev/null >$d/effective.json`
 }
 
-// outlast waits until a launch is later than what was made just now, also by the
-// kernel's coarse clock.
+// outlast waits until a launch is later than something made just now, also by the kernel's coarse
+// clock.
 func outlast(t *testing.T) {
 	t.Helper()
 	var made, now unix.Timespec
@@ -73,7 +72,7 @@ func outlast(t *testing.T) {
 	}
 }
 
-// away tries to take each directory on the way to the state directory away, below a top.
+// away tries to move away each directory that leads to the state directory, below a top.
 func away(top, state string) (attempts []string) {
 	for dir := state; len(dir) > len(top); dir = filepath.Dir(dir) {
 		attempts = append(attempts, "rename|"+dir+"|"+dir+".away", "exchange|"+dir+"|"+dir+".plain", "rename|"+dir+".away|"+dir)
@@ -81,8 +80,8 @@ func away(top, state string) (attempts []string) {
 	return append(attempts, "rename|"+top+"/plain|"+top+"/moved", "rename|"+top+"/moved|"+top+"/plain")
 }
 
-// What a command may write, the state directory in it included, it may not make
-// another of.
+// A command may write a directory with the state directory in it, but cannot replace the state
+// directory.
 func TestStateFolderStays(t *testing.T) {
 	needSandbox(t)
 	const mount = `{"access_mode":"workspace-write","filesystem":{"mounts":[{"label":"all","source":"..","target":"/mnt","mode":"rw"}]}}`
@@ -120,9 +119,9 @@ func TestStateFolderStays(t *testing.T) {
 				want := "EBUSY"
 				switch {
 				case i >= len(attempts)-2:
-					want = "ok" // the control: the same beside it
+					want = "ok" // the control: the same next to it
 				case i%3 == 2:
-					want = "ENOENT" // there is nothing to take back
+					want = "ENOENT" // nothing was moved that could be moved back
 				}
 				if strings.Fields(got[a])[0] != want {
 					t.Errorf("%s: %s, want %s", a, got[a], want)
@@ -132,7 +131,7 @@ func TestStateFolderStays(t *testing.T) {
 			if second <= first {
 				t.Errorf("the last run is %q, after %q", second, first)
 			}
-			// Neither are there records to see, nor is one that is made believed.
+			// The command sees no records, and one that it makes is not believed.
 			r = s.exec(c.spec, "/bin/sh", "-c", "ls -d "+state+"/runs/* 2>/dev/null; cat "+state+"/runs/*/effective.json 2>/dev/null\n"+s.forge(state)+"\necho end").ended()
 			if r.out != "end\n" {
 				t.Errorf("the records are seen: %v", r)
@@ -140,7 +139,7 @@ func TestStateFolderStays(t *testing.T) {
 			if got := s.last(); got == forgedRun || got <= second {
 				t.Errorf("the last run is %q, after %q", got, second)
 			}
-			// Without a sandbox all of it is done.
+			// Without a sandbox all of it succeeds.
 			r = s.exec(specFull, "/bin/sh", "-c", "cd "+filepath.Dir(s.state)+" && mv sbx away && ls away/runs >/dev/null && echo moved\n"+s.forge(s.named)+"\necho end").ended()
 			if r.out != "moved\nend\n" || s.last() != forgedRun {
 				t.Errorf("control: the last run is %q: %v", s.last(), r)
@@ -149,8 +148,8 @@ func TestStateFolderStays(t *testing.T) {
 	}
 }
 
-// Where the record goes elsewhere and there is no state directory, one is made that
-// the command cannot make, but only where it could.
+// If the record goes elsewhere and there is no state directory, sbx makes one, so that the command
+// cannot, but only if the command could.
 func TestStateFolderIsMadeFirst(t *testing.T) {
 	needSandbox(t)
 	for _, spec := range []string{specWW, `{"filesystem":{"hide":["nothing"]}}`, `{"network":{"mode":"none"}}`} {
@@ -161,7 +160,7 @@ func TestStateFolderIsMadeFirst(t *testing.T) {
 		}
 		s.absent("ws/.away")
 	}
-	for _, spec := range []string{specRO, specFull} { // the first cannot, of the second nothing is held
+	for _, spec := range []string{specRO, specFull} { // the first cannot, and the second restricts nothing
 		s := newStateBox(t, "/ws", "")
 		s.run(spec, "true")
 		s.absent("ws/.local")
@@ -170,7 +169,7 @@ func TestStateFolderIsMadeFirst(t *testing.T) {
 	if s.run(specFull, "/bin/sh", "-c", s.forge(s.named)+"\necho end").ended(); s.last() != forgedRun {
 		t.Errorf("control: the last run is %q", s.last())
 	}
-	// What stands in the way stays there, and the line says what is not held.
+	// A file in its place stays, and the line says what is not enforced.
 	s = newStateBox(t, "/ws", "")
 	s.write("ws/.local", "a file\n")
 	r := s.run(specWW, "/bin/sh", "-c", "rm -f .local; mv .local away; "+s.forge(s.named)+"\necho end").ended()
@@ -180,8 +179,8 @@ func TestStateFolderIsMadeFirst(t *testing.T) {
 	s.holds("ws/.local", "a file\n")
 }
 
-// A link on the way cannot be a mount point. It can be removed; that another comes
-// into being is refused as a protected name is, and the line says so.
+// A link that leads there cannot be a mount point. It can be removed; creating another is denied
+// like a protected name, and the line says so.
 func TestStateFolderBehindALink(t *testing.T) {
 	needSandbox(t)
 	s := newStateBox(t, "", "/ws/link")
@@ -208,8 +207,8 @@ func TestStateFolderBehindALink(t *testing.T) {
 	}
 }
 
-// A record that is named in the workspace stays where it is, and the directories above
-// it; a hard link to an old one is none to the new.
+// A record that the user named in the workspace stays where it is, and so do the directories above
+// it; a hard link to an old record does not lead to the new one.
 func TestNamedRecordStays(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -237,8 +236,8 @@ func TestNamedRecordStays(t *testing.T) {
 	}
 }
 
-// The directories above what a mount keeps at its own path, and above what is hidden in
-// one, stay as well: the next run would find another there.
+// The directories above a path that a mount makes read-only in place, and above a hidden path in
+// one, stay as well: the next run would find another path there.
 func TestWhatIsKeptStaysInItsPlace(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)

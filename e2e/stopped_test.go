@@ -6,17 +6,16 @@ import (
 	"time"
 )
 
-// A command that stops itself, or its group as an editor does at Ctrl-Z, is a stopped
-// job of the shell that sbx was started from, as often as it does so.
+// A command that stops itself, or its group as an editor does at Ctrl-Z, is a stopped job of the
+// shell from which sbx was started, each time that it does so.
 func TestCommandsThatStopThemselves(t *testing.T) {
 	needSandbox(t)
 	bash := needPrograms(t, "bash")
 	for _, whom := range []string{"0", "$$"} {
 		t.Run(whom, func(t *testing.T) {
 			b := newBox(t)
-			// The supervisor answers when a program is started, in a thread of its own when
-			// there were enough, and has by then seen the SIGCONT that let it go on, which it
-			// passes on.
+			// After enough programs, the supervisor answers in a thread of its own when another is
+			// started, and has by then seen the SIGCONT that let it continue, which it passes on.
 			script := "n=0; while [ $n -lt 40 ]; do n=$((n+1)); /bin/true; done; kill -TSTP " + whom + "; /bin/echo one $((40+2)); kill -TSTP " + whom + "; /bin/echo two $((41+2)); exit 5"
 			for _, job := range []string{"/bin/sh -c '" + script + "'", b.typed(specWW, "/bin/sh", "-c", script)} {
 				x := b.onTerminal(bash, "--norc", "--noprofile", "-i")
@@ -39,7 +38,7 @@ func TestCommandsThatStopThemselves(t *testing.T) {
 	}
 }
 
-// Nobody would let the supervisor go on where no shell waits for it.
+// If no shell waits for it, nothing would let the supervisor continue.
 func TestStopsWithoutATerminal(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -48,8 +47,8 @@ func TestStopsWithoutATerminal(t *testing.T) {
 	b.run(specWW, "/bin/sh", "-c", "rm -f go; "+script).ended()
 }
 
-// What a command that stops itself has left running stops with it, since nobody would
-// hold a limit against it, and goes on with it.
+// Processes that a command has left running stop with it, since otherwise nothing would enforce a
+// limit, and continue with it.
 func TestWhatIsLeftRunningStopsWithItsCommand(t *testing.T) {
 	needSandbox(t)
 	bash := needPrograms(t, "bash", "setsid")
@@ -62,7 +61,7 @@ func TestWhatIsLeftRunningStopsWithItsCommand(t *testing.T) {
 		}
 		return info.Size()
 	}
-	// grows tells whether more is written within so many hundredths of a second.
+	// grows reports whether more is written within so many hundredths of a second.
 	grows := func(long int) bool {
 		before := size()
 		for range long {

@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// specRead shows the system and the workspace alone.
+// specRead shows only the system and the workspace.
 const specRead = `{"access_mode":"workspace-write","filesystem":{"read":["@system"]}}`
 
-// A standard stream that is a file outside of the workspace can be opened again by its
-// name in /dev, for what the caller has it open for and for nothing else.
+// A standard stream that is a file outside of the workspace can be opened again by its name in
+// /dev, with the caller's access mode and no other.
 func TestStreamsAreOpenedAgain(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -39,7 +39,7 @@ func TestStreamsAreOpenedAgain(t *testing.T) {
 	}
 	for name, spec := range map[string]string{"read": specRead, "read-only": specRO, "workspace-write": specWW} {
 		run(b.sbxOn(spec, "/bin/sh", "-c", script)...)
-		b.holds(out, "two\nthree\n") // as without a sandbox: opened again, the file is emptied
+		b.holds(out, "two\nthree\n") // as without a sandbox: opening it again empties the file
 		b.holds(errs, "old\nfour\n")
 		got := answers(b.sbxOn(spec)...)
 		b.holds(errs, "")
@@ -55,7 +55,7 @@ func TestStreamsAreOpenedAgain(t *testing.T) {
 	}
 }
 
-// So can a terminal, and pipes as ever.
+// So can a terminal, and pipes.
 func TestTerminalAndPipesAreOpenedAgain(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The suggested spec lets the run do all that it was denied, with no path more than that
-// needs; what was not denied stays as it was.
+// The suggested spec allows everything that the run was denied, with no more paths than necessary;
+// the rest stays as it was.
 func TestSpecSuggest(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "mkdir", "touch", "date", "ls")
@@ -63,7 +63,7 @@ func TestSpecSuggest(t *testing.T) {
 	}
 }
 
-// Of several specs the last is changed, and those before it bound it.
+// Of several specs the last is changed, within the bounds of those before it.
 func TestSpecSuggestOfSeveral(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "date", "git")
@@ -77,7 +77,7 @@ func TestSpecSuggestOfSeveral(t *testing.T) {
 		!strings.Contains(s.err, b.ws+"/.sbx/spec.yaml; those before it bound it") {
 		t.Errorf("%v, after %v", s, r)
 	}
-	if !strings.Contains(s.err, "hint: sbx spec suggest "+denied+" --write") { // a record can say any id
+	if !strings.Contains(s.err, "hint: sbx spec suggest "+denied+" --write") { // a record may contain any id
 		t.Error(s)
 	}
 }

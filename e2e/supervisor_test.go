@@ -13,14 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A command whose memory, or whose files, are served by itself keeps nobody but its own
-// call waiting: the timeout comes, and SIGKILL of sbx ends it.
+// A command that serves its own memory or files delays only its own call: the timeout works, and
+// SIGKILL of sbx ends it.
 func TestWhatIsServedHoldsNothingUp(t *testing.T) {
 	const timed = `{"max_commands": 100, "limits": {"timeout": "1s"}}`
 	for _, c := range []struct {
 		what         string
 		served, held []string
-		waits        string // where the supervisor does, in the kernel
+		waits        string // where the supervisor waits, in the kernel
 		inside       string // in a sandbox
 	}{
 		{"memory", []string{"userfault", "300", "/nothing"}, []string{"userfault", "-1"}, "handle_userfault", "userfaultfd E"},
@@ -59,7 +59,7 @@ func TestWhatIsServedHoldsNothingUp(t *testing.T) {
 				}
 			}
 
-			// The first calls of a sandbox are answered by who supervises.
+			// The supervising thread answers the first calls of a sandbox.
 			needSandbox(t)
 			r = b.run(specWith(specWW, `"max_commands": 5, "limits": {"timeout": "20s"}`), held...)
 			if r.code != 3 || !strings.Contains(r.out, c.inside) {
@@ -71,9 +71,8 @@ func TestWhatIsServedHoldsNothingUp(t *testing.T) {
 	}
 }
 
-// Programs that wait for each other's look-ups, and for sbx's among them, on a file
-// system that never answers cannot be ended before sbx is: it gives up, and they are
-// gone with it.
+// Programs that wait for each other's look-ups, and for sbx's among them, on a file system that
+// never answers cannot be ended before sbx is: sbx gives up, and they end with it.
 func TestLookUpsThatCrossAreGivenUp(t *testing.T) {
 	b := newBox(t)
 	probe := b.probe()
@@ -84,13 +83,13 @@ func TestLookUpsThatCrossAreGivenUp(t *testing.T) {
 	if r.code != -128-int(unix.SIGALRM) && r.code != 124 || strings.Contains(r.out, "nothing ended it") {
 		t.Errorf("%v", r)
 	}
-	if r.code != 124 && r.rec.at("state") != "running" { // which sbx show says is lost
+	if r.code != 124 && r.rec.at("state") != "running" { // which sbx show reports as lost
 		t.Errorf("the record: %v", r)
 	}
 	r.rec.hasStatus(t, "limits.timeout", "degraded")
 }
 
-// childOf is the one child of a process.
+// childOf returns the one child of a process.
 func childOf(t *testing.T, pid int) int {
 	t.Helper()
 	all := childrenOf(t, pid)
@@ -100,7 +99,7 @@ func childOf(t *testing.T, pid int) int {
 	return all[0]
 }
 
-// childrenOf are the processes that a process has started, and that are there.
+// childrenOf returns the processes that a process has started and that exist.
 func childrenOf(t *testing.T, pid int) (all []int) {
 	t.Helper()
 	tasks, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
@@ -115,7 +114,7 @@ func childrenOf(t *testing.T, pid int) (all []int) {
 	return all
 }
 
-// waitsFor tells whether a thread of a process waits in a function of the kernel's.
+// waitsFor reports whether a thread of a process waits in a function of the kernel's.
 func waitsFor(pid int, function string) bool {
 	tasks, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/wchan")
 	for _, f := range tasks {
@@ -126,8 +125,8 @@ func waitsFor(pid int, function string) bool {
 	return false
 }
 
-// usesUp forks until it is refused, and then has the supervisor do all that it had a
-// thread for once: connects that wait, binds, lines to say.
+// usesUp forks until that fails, and then causes everything for which the supervisor once needed a
+// thread: connects that wait, binds, lines to print.
 const usesUp = `
 import os, socket, time
 server = socket.socket(socket.AF_UNIX)
@@ -181,8 +180,8 @@ print("end", flush=True)
 os._exit(0)
 `
 
-// A command that leaves no process to be had, as in a container with a limit, does not
-// end its supervisor by that.
+// A command that uses up all processes, as in a container with a limit, does not thereby end its
+// supervisor.
 func TestProcessesAreUsedUp(t *testing.T) {
 	needSandbox(t)
 	python := "/usr/bin/python3"
@@ -213,7 +212,7 @@ func TestProcessesAreUsedUp(t *testing.T) {
 	}
 }
 
-// pidsGroup is a control group that may have so many processes.
+// pidsGroup returns a control group that may have so many processes.
 func pidsGroup(t *testing.T, most int) string {
 	t.Helper()
 	for _, top := range []string{"/sys/fs/cgroup/pids", "/sys/fs/cgroup"} {
@@ -232,7 +231,7 @@ func pidsGroup(t *testing.T, most int) string {
 	return ""
 }
 
-// A runtime that fails is no bad command line, before the command is there and after.
+// A failing runtime is not reported as a wrong command line, before the command exists and after.
 func TestAFailureIsNoUsageError(t *testing.T) {
 	b := newBox(t)
 	t.Run("no thread", func(t *testing.T) {
@@ -256,7 +255,7 @@ func TestAFailureIsNoUsageError(t *testing.T) {
 	t.Run("before", func(t *testing.T) {
 		cmd := exec.Command(sbxPath, "exec", "--spec", "-", "--", "true")
 		cmd.Dir, cmd.Env = b.ws, b.env
-		stdin, err := cmd.StdinPipe() // a document is waited for
+		stdin, err := cmd.StdinPipe() // sbx waits for a document
 		must(t, err)
 		var said strings.Builder
 		cmd.Stderr = &said
@@ -279,7 +278,7 @@ func TestAFailureIsNoUsageError(t *testing.T) {
 			if got := s.wait(); got != -128-int(unix.SIGABRT) {
 				t.Errorf("status %d; %q", got, s.err.String())
 			}
-			if took := time.Since(at); took > 8*time.Second { // the runtime would wait for its threads' stacks for ten
+			if took := time.Since(at); took > 8*time.Second { // the runtime would wait ten seconds for its threads' stacks
 				t.Errorf("it ended after %v", took)
 			}
 			eventually(t, "the command is gone", func() bool { return unix.Kill(pid, 0) == unix.ESRCH })

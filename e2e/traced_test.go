@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What counts by ptrace stands between the programs and the kernel for each of
-// their signals, stops and ends: what holds without it must hold with it.
+// A ptrace counter stands between the programs and the kernel for each of their signals, stops and
+// ends: everything that works without it must work with it.
 func TestUnderPtrace(t *testing.T) {
 	counter = "ptrace"
 	defer func() { counter = "" }()
@@ -42,8 +42,8 @@ func TestUnderPtrace(t *testing.T) {
 	}
 }
 
-// Without a pid namespace the kernel ends what a tracer traces with it, so that
-// not even SIGKILL of the supervisor leaves anything behind.
+// Without a pid namespace the kernel ends all tracees together with the tracer, so that even
+// SIGKILL of the supervisor leaves nothing behind.
 func TestTracedEndWithTheSupervisor(t *testing.T) {
 	for by, want := range map[string]bool{"ptrace": true, "none": false} {
 		b, name := newBox(t), uniqueName(t)
@@ -79,7 +79,7 @@ func TestDebuggerUnderPtrace(t *testing.T) {
 	}
 }
 
-// The budget under ptrace, as the record has it.
+// These are budgets under ptrace, as the record shows them.
 func TestBudgetUnderPtrace(t *testing.T) {
 	needSandbox(t)
 	script := "/bin/true; nosuchprogram 2>/dev/null; /nonexistent/x 2>/dev/null; /bin/true; echo $?; /bin/true 2>/dev/null; echo $?"
@@ -119,7 +119,7 @@ func TestBudgetUnderPtrace(t *testing.T) {
 	}
 }
 
-// A sandbox in a sandbox, where one of them counts by ptrace.
+// In a sandbox in a sandbox, one of them counts by ptrace.
 func TestNestedUnderPtrace(t *testing.T) {
 	script := "/bin/true; /bin/true; exit 4"
 	for name, row := range map[string]struct {
@@ -129,8 +129,8 @@ func TestNestedUnderPtrace(t *testing.T) {
 		innerUsed    int    // -1 for none
 		word         string // on stderr
 	}{
-		// The inner listener goes before the outer tracer: what it lets through
-		// is counted, and killed where the budget is used up.
+		// The inner listener comes before the outer tracer: a call that it lets through is counted,
+		// and killed if the budget is used up.
 		"notify inside":         {"ptrace", "notify", 99, 4, 3, 2, ""},
 		"notify inside, budget": {"ptrace", "notify", 2, 4, 2, 2, "max_commands"},
 		"ptrace inside ptrace":  {"ptrace", "ptrace", 99, 125, 0, -1, "cannot trace the command"},

@@ -2,8 +2,8 @@ package e2e
 
 import "testing"
 
-// Nothing is known of what a document asked that cannot be read: the record has
-// neither the document nor a digest, and names it.
+// The requests of a document that cannot be read are unknown: the record has neither the document
+// nor a digest, only its name.
 func TestUnreadDocumentIsNotRequested(t *testing.T) {
 	b := newBox(t)
 	for _, spec := range []string{`{"access_mode": 1}`, `{"access_mode"`, `{"acess_mode": "read-only"}`} {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A variable with a password in a URL is kept from the command whatever its name, and
-// git's settings go together, so that git itself goes on.
+// A variable with a password in a URL does not reach the command, whatever its name is. git's
+// settings are dropped together, so that git itself still works.
 func TestCredentialsInVariables(t *testing.T) {
 	needSandbox(t)
 	git := needPrograms(t, "git")

@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// TestViewIsWhatAProbeFinds holds what `sbx check` says of the files to what a probe
-// in the sandbox can do with them: it reads and writes what it may by the list, and
-// nothing else.
+// TestViewIsWhatAProbeFinds compares the files in `sbx check` with what a probe in the sandbox can
+// do: it can read and write exactly what the list says.
 func TestViewIsWhatAProbeFinds(t *testing.T) {
 	needSandbox(t)
 	root := elsewhere
@@ -48,7 +47,7 @@ func TestViewIsWhatAProbeFinds(t *testing.T) {
 	}
 }
 
-// viewed is what `sbx check --json` says of files.
+// viewed is the part of `sbx check --json` about files.
 type viewed struct {
 	Plan  struct{ Base string }
 	Files []place
@@ -59,8 +58,8 @@ type place struct {
 	Kept, Protected               bool
 }
 
-// at is the place that counts for path, as the document of the output says: the
-// longest one above it, or itself.
+// at returns the place that applies to path, as the documentation of the output says: the longest
+// one above it, or itself.
 func (v *viewed) at(path string) (best place) {
 	for _, p := range v.Files {
 		if (p.Path == "/" || path == p.Path || strings.HasPrefix(path, p.Path+"/")) && len(p.Path) >= len(best.Path) {
@@ -94,7 +93,7 @@ func (w *pairWorld) holdView(doc string, v *viewed, out string) {
 		readable := there && info.Mode().IsRegular() && (p.Access == "read-only" || p.Access == "writable")
 		read, does := can["read "+path]
 		switch {
-		case readable != does && !(p.Source == "" && p.Access == "writable"): // what the sandbox's own has there is not listed
+		case readable != does && !(p.Source == "" && p.Access == "writable"): // the sandbox's own files there are not listed
 			w.differs(doc, path, p, "read: "+read)
 		case readable && read != "text of "+strings.TrimPrefix(p.Source, w.base+"/"):
 			w.differs(doc, path, p, "another file: "+read)
@@ -116,7 +115,7 @@ func (w *pairWorld) differs(doc, path string, p place, what string) {
 	w.t.Errorf("%s", strings.ReplaceAll(doc+"\n"+path+": "+what+"; the list says "+p.Access+" "+p.Source+" because of "+p.Because, w.base, "TREE"))
 }
 
-// hasLink tells whether a path of the host has a link in it.
+// hasLink reports whether a path of the host has a link in it.
 func hasLink(path string) bool {
 	for dir := path; dir != "/"; dir = filepath.Dir(dir) {
 		if info, err := os.Lstat(dir); err == nil && info.Mode()&os.ModeSymlink != 0 {

@@ -15,8 +15,8 @@ import (
 const refusable = "trace=%file,%network,ioctl,prlimit64,clone,unshare,setns,mount,umount2,keyctl,add_key,request_key,bpf,perf_event_open," +
 	"userfaultfd,fanotify_init,syslog,quotactl,swapon,reboot,ioperm,iopl"
 
-// truth runs a script inside, under strace, and holds each violation to the
-// calls that strace saw failing: none is about a call that succeeded.
+// truth runs a script inside, under strace, and compares each violation with the calls that strace
+// saw failing: none is about a call that succeeded.
 func (b *box) truth(script string) (r result, violations int) {
 	b.t.Helper()
 	logs := b.ws + "/strace"
@@ -45,7 +45,7 @@ func (b *box) truth(script string) (r result, violations int) {
 	list := r.rec.list("violations")
 	for _, v := range list {
 		target, action := v.text("target"), v.text("action")
-		if v.text("program") == "strace" { // who traces is not traced
+		if v.text("program") == "strace" { // strace itself is not traced
 			continue
 		}
 		seen := 0
@@ -65,8 +65,8 @@ func (b *box) truth(script string) (r result, violations int) {
 	return r, len(list)
 }
 
-// A violation is about a call that failed: in builds, installs, git, and where
-// things are refused on purpose.
+// A violation is about a call that failed: in builds, installs, git, and where calls are denied on
+// purpose.
 func TestViolationsAreTrue(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "strace")
@@ -104,7 +104,7 @@ func TestViolationsAreTrue(t *testing.T) {
 			job.prepare(b)
 			r, n := b.truth(job.script)
 			least := 8
-			if !isRoot() { // who may not write /etc anyway
+			if !isRoot() { // this user may not write /etc anyway
 				least = 5
 			}
 			if job.name == "refusals" && n < least {
@@ -114,7 +114,7 @@ func TestViolationsAreTrue(t *testing.T) {
 	}
 }
 
-// However often a thing is refused, it is one line of the record.
+// However often a call is denied, it is one line of the record.
 func TestViolationsAreFolded(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "gcc", "git")
@@ -129,15 +129,15 @@ func TestViolationsAreFolded(t *testing.T) {
 	if lines := strings.Count(r.err, "\n"); lines != 1 {
 		t.Errorf("stderr has %d lines: %s", lines, r.err)
 	}
-	// Different ones are bounded, and what is left out is counted.
+	// Different ones are bounded, and those left out are counted.
 	r = b.sh(specWW, "i=0; while [ $i -lt 300 ]; do (: >.git/hooks/x$i) 2>/dev/null; i=$((i+1)); done; echo end").ended()
 	if n := len(r.rec.list("violations")); n != 200 || fmt.Sprint(r.rec["violations_omitted"]) != "100" {
 		t.Errorf("%d are listed, %v left out", n, r.rec["violations_omitted"])
 	}
 }
 
-// What a program's threads are refused counts as the program's, whatever they call
-// themselves: its probing is one line. Another program's is another.
+// Denials of a program's threads count as the program's, whatever names the threads have: its
+// probing is one line. Another program's is another.
 func TestThreadsAreTheirProgram(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "python3", "mkdir")
@@ -157,8 +157,8 @@ print(open("/proc/self/comm").read().strip(), subprocess.run(["mkdir", ".vscode"
 	}
 }
 
-// What is read-only refuses to take a name that is not there (EROFS, before ENOENT) and
-// to hold a file without one, and that is told; what fails for another reason is not.
+// A read-only file system refuses to create a missing name (EROFS, before ENOENT), and a file
+// without a name, and that is reported; failures for other reasons are not.
 func TestRefusalsWithoutAName(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "git", "python3")
@@ -191,8 +191,8 @@ tries(os.open, ".", os.O_TMPFILE | os.O_WRONLY)
 	}
 }
 
-// mv asks first to make its target anew (RENAME_NOREPLACE, coreutils 9): that a directory
-// is there is no refusal, be it a mount. One that is refused is told of all the same.
+// mv first tries to create its target (RENAME_NOREPLACE, coreutils 9): that a directory exists is
+// no denial, even if it is a mount. A denied one is still reported.
 func TestMovingIntoAMountedFolderIsNoViolation(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "git")
@@ -211,8 +211,7 @@ func TestMovingIntoAMountedFolderIsNoViolation(t *testing.T) {
 	}
 }
 
-// A path through one of the caller's own descriptors is told by the name that
-// everybody knows it by.
+// A path through one of the caller's own descriptors is reported by its usual name.
 func TestViolationsBeneathDescriptors(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -231,9 +230,9 @@ func TestViolationsBeneathDescriptors(t *testing.T) {
 	}
 }
 
-// The line that is said to allow what was refused does allow it, in a spec of its
-// own: so it names no file that is not there, for a name that comes or goes the directory
-// that it is in, and nothing where no line would.
+// The line that is said to allow a denied call does allow it, in a spec of its own: so it names no
+// file that does not exist, for creating or removing a name it names the directory, and it is
+// absent if no line would help.
 func TestTheLineThatAllowsDoes(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -260,7 +259,7 @@ func TestTheLineThatAllowsDoes(t *testing.T) {
 			t.Fatalf("%s: %v", script, refused)
 		}
 		list := refused.rec.list("violations")
-		if len(list) == 0 && want == "" { // what this user could not do anyway is no violation
+		if len(list) == 0 && want == "" { // what this user could not do anyway is not a violation
 			continue
 		}
 		if len(list) == 0 {
@@ -286,8 +285,7 @@ func TestTheLineThatAllowsDoes(t *testing.T) {
 	}
 }
 
-// The history that a shell keeps of itself is no matter to be told of; the same file
-// written by another program is.
+// A shell's own history file is not reported; a write to the same file by another program is.
 func TestAShellsHistoryIsNotTold(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "bash")

@@ -12,9 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A command that keeps the supervisor's lines from the terminal has no more time
-// for that: it takes the foreground and has the terminal stop who writes behind it,
-// or holds the terminal's output.
+// A command that keeps the supervisor's lines from the terminal gains no time by that: it takes the
+// foreground so that the terminal stops background writers, or suspends the terminal's output.
 func TestHeldTerminalHoldsNoLimit(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "stty")
@@ -38,8 +37,8 @@ func TestHeldTerminalHoldsNoLimit(t *testing.T) {
 	}
 }
 
-// A program that fills the screen is not written over: what there was to say is said
-// when it is over, or has the terminal give lines again.
+// A program that fills the screen is not written over: sbx prints its lines after the program has
+// ended, or has left that mode of the terminal.
 func TestFullScreenIsNotWrittenOver(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "stty")
@@ -77,8 +76,8 @@ func TestFullScreenIsNotWrittenOver(t *testing.T) {
 	}
 }
 
-// Nor has one by filling the pipe that both write to: it is ended, and the record
-// written, before anybody reads.
+// Filling the pipe to which both write gains no time either: the command ends, and the record is
+// written, before any reader reads.
 func TestFullPipeHoldsNoLimit(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -107,8 +106,8 @@ func TestFullPipeHoldsNoLimit(t *testing.T) {
 	}
 }
 
-// Who takes the foreground and has another process read behind it does not have
-// the supervisor stopped, and does not go on without it.
+// A command that takes the foreground and lets another process read in the background does not stop
+// the supervisor, and does not continue without it.
 func TestStopsOfACommandStopNoSupervisor(t *testing.T) {
 	needSandbox(t)
 	var major, minor int
@@ -119,7 +118,7 @@ func TestStopsOfACommandStopNoSupervisor(t *testing.T) {
 	}
 	b := newBoxElsewhere(t)
 	spec := specWith(specWW, `"limits":{"timeout":"1s"}`)
-	// The shell's first job keeps the group; the shell with set -m has one of its own.
+	// The shell's first job stays in its group; the shell with set -m has one of its own.
 	const script = `sh -c 'while sleep 0.05; do head -c 1 </dev/tty; done' & sh -c 'set -m; sleep 60'`
 	x := b.onTerminal("/bin/sh", "-i")
 	x.expect("$ ")

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// While sbx waits for a document there is no command that a signal could be for:
-// it ends sbx. The document itself, as the control, lets the command run.
+// While sbx waits for a document, a signal has no command to go to, so it ends sbx. In the control,
+// the document lets the command run.
 func TestSignalsEndAWait(t *testing.T) {
 	needSandbox(t)
 	for _, sig := range []syscall.Signal{0, unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT} {
@@ -22,7 +22,7 @@ func TestSignalsEndAWait(t *testing.T) {
 		cmd.Dir, cmd.Env = b.ws, b.env
 		must(t, cmd.Start())
 		late := time.AfterFunc(limit, func() { _ = cmd.Process.Kill() })
-		w, err := os.OpenFile(fifo, os.O_WRONLY, 0) // which ends when sbx has opened it
+		w, err := os.OpenFile(fifo, os.O_WRONLY, 0) // ends when sbx has opened it
 		must(t, err)
 		if sig == 0 {
 			_, err = w.WriteString(`{"access_mode": "workspace-write"}`)

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// A command can use up what inotify gives its user, before the watch begins. What the
-// host replaces is mounted again all the same, and what is planted is moved away while
-// the command runs; that it may be later is said.
+// A command can use up its user's inotify limits before the watch begins. Files that the host
+// replaces are still mounted again, and planted names are moved away while the command runs; sbx
+// warns that this may be delayed.
 func TestNothingCanBeWatched(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "git")

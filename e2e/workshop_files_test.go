@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// sbx runs another verb than exec.
+// sbx runs a command of sbx other than exec.
 func (b *box) sbx(args ...string) result {
 	b.t.Helper()
 	cmd := exec.Command(sbxPath, args...)
@@ -15,7 +15,7 @@ func (b *box) sbx(args ...string) result {
 	return b.finish(cmd)
 }
 
-// The new form goes to stdout and nowhere else, and is new.
+// The new form goes only to stdout, and is the new form.
 func TestMigrate(t *testing.T) {
 	b := newBox(t)
 	old, err := os.ReadFile(moduleDir + "/testdata/workshop/workers/old-style.worker")

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// shop makes a workshop's tree in the box's workspace. Its names are such as no
-// host has at its root.
+// shop makes a workshop's tree in the box's workspace, with names that no host has in its root
+// directory.
 func (b *box) shop() {
 	b.t.Helper()
 	b.write(b.ws+"/sbx-src/main", "MAIN")
@@ -27,8 +27,8 @@ func (b *box) inShop(more string, attempts ...string) map[string]string {
 	return b.run(`{"sandbox": {"root": "`+b.ws+`"}`+more+`}`, argv...).ended().lines()
 }
 
-// What lies in the root is in view at its own path and at its virtual one, and
-// at no other: the table of a workshop, a column a worker.
+// The entries of the root are in view at their own path and at their virtual one, and at no other:
+// a table with a column for each worker.
 func TestWorkshop(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -69,7 +69,7 @@ func TestWorkshop(t *testing.T) {
 			}
 		}
 		for _, made := range []string{"/sbx-src/one", "/sbx-src/two"} {
-			must(t, os.Remove(b.ws+made)) // by the last run, where it may
+			must(t, os.Remove(b.ws+made)) // left by the last run, if it may write
 		}
 		b.write(b.ws+"/sbx-note", "NOTE")
 		got := b.control(attempts...)
@@ -81,7 +81,7 @@ func TestWorkshop(t *testing.T) {
 	})
 }
 
-// What another file replaces, as editors do, is seen at its virtual path too.
+// If another file replaces one, as editors do, its virtual path shows the new one.
 func TestVirtualFileIsTheNewOne(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -92,8 +92,7 @@ func TestVirtualFileIsTheNewOne(t *testing.T) {
 	}
 }
 
-// A part that is named by a link is in view at the name that the worker's text
-// has, and at its own.
+// A part that is named by a link is in view under the name in the worker's text, and under its own.
 func TestRestrictByLink(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -109,8 +108,8 @@ func TestRestrictByLink(t *testing.T) {
 	b.holds(b.ws+"/sbx-src/lib/new", "")
 }
 
-// A name of the root that something else has inside costs its virtual path, with a
-// word that names what has it, and nothing else: most projects have such.
+// If a name of the root is taken inside, it has no virtual path, which sbx reports with what takes
+// it, and nothing else happens: most projects have such names.
 func TestVirtualPathIsTaken(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -154,7 +153,7 @@ func TestVirtualPathIsTaken(t *testing.T) {
 	b.sh(`{"sandbox": {"root": "`+b.ws+`"}, "restrict": "/sbx-none"}`, "true").refused(b.ws + "/sbx-none does not exist")
 }
 
-// A root of many names has a virtual path for each.
+// Each of a root's many names has a virtual path.
 func TestVirtualPathsOfManyNames(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -168,8 +167,8 @@ func TestVirtualPathsOfManyNames(t *testing.T) {
 	}
 }
 
-// A mount beneath another is seen in whatever order the spec has them, and makes
-// nothing on the host.
+// A mount under another is visible whatever their order in the spec, and creates nothing on the
+// host.
 func TestMountBeneathAMount(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)

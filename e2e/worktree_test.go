@@ -16,7 +16,7 @@ func (b *box) linked(names ...string) {
 	}
 }
 
-// worktreesOf is what git on the host takes for the worktrees of the workspace.
+// worktreesOf returns the worktrees of the workspace according to git on the host.
 func (b *box) worktreesOf() string {
 	b.t.Helper()
 	r := b.plain("git", "-C", b.ws, "worktree", "list", "--porcelain")
@@ -34,8 +34,8 @@ func (b *box) worktreesOf() string {
 	return strings.Join(list, ",")
 }
 
-// A linked worktree is removed inside as without a sandbox, and the host's git
-// finds nothing of it.
+// A linked worktree can be removed inside as without a sandbox, and the host's git finds nothing of
+// it.
 func TestWorktreesAreRemovedInside(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -75,7 +75,7 @@ func TestWorktreesAreRemovedInside(t *testing.T) {
 		if why := r.rec.reason("protected_names"); !strings.Contains(why, "the worktree of "+b.ws+"/.git/worktrees/gone was removed inside") || strings.Contains(why, "worktrees/kept") {
 			t.Errorf("the line says %q", why)
 		}
-		// The last one, and the directory of all.
+		// The last one is removed, and the directory of all.
 		if r := b.sh(b.withConfig(specWW), "git worktree remove kept").ended(); r.err != "" {
 			t.Errorf("%v", r)
 		}
@@ -83,8 +83,8 @@ func TestWorktreesAreRemovedInside(t *testing.T) {
 	})
 }
 
-// Nothing of a worktree's directory goes while its .git file is there, nothing of
-// the repository's own ever, and the directory goes as a whole.
+// Nothing in a worktree's directory is removed while its .git file exists, nothing of the
+// repository itself ever is, and the directory goes as a whole.
 func TestWorktreesAreRemovedInOrder(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -121,14 +121,14 @@ func TestWorktreesAreRemovedInOrder(t *testing.T) {
 	b.holds(admin+"/commondir", "../..\n") // noted only, as the directory stays
 	b.git(b.ws, "status")
 	b.git(b.ws+"/other", "status")
-	// The control: all of it goes without a sandbox.
+	// The control: all of it can be removed without a sandbox.
 	for _, path := range []string{admin + "/commondir", b.ws + "/other/.git", b.ws + "/.git/config"} {
 		must(t, os.Remove(path))
 	}
 }
 
-// What a removed worktree left free is a protected name like any other: what is
-// planted there is refused or moved away.
+// A name that a removed worktree left free is protected like any other: planting it is denied or
+// undone.
 func TestRemovedWorktreesStayProtected(t *testing.T) {
 	needSandbox(t)
 	for _, level := range []string{"on", "names"} {
@@ -158,21 +158,21 @@ func TestRemovedWorktreesStayProtected(t *testing.T) {
 				t.Errorf("moved away: %v", moved)
 			}
 			b.git(b.ws, "status")
-			// The control: nothing of it is refused elsewhere.
+			// The control: nothing of it is denied elsewhere.
 			r = b.plain("/bin/sh", "-c", "echo x >wt/.git && rm wt/.git && mkdir wt/.git && mkdir -p .git/worktrees/wt && echo end").ended()
 		})
 	}
 }
 
-// A worktree that lies outside of the workspace, or whose names are not as git
-// makes them, is left to the kernel: EBUSY.
+// A worktree outside of the workspace, or with other names than git makes, is left to the kernel:
+// EBUSY.
 func TestOtherWorktreesAreNotRemovedInside(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
 	b.linked("led", "linked", "moved")
 	b.git(b.ws, "worktree", "add", "-q", "-b", "out", b.base+"/away")
-	// One whose .git file leads elsewhere, one that is reached through a link,
-	// one that was moved and is in use at its new place.
+	// In one the .git file leads elsewhere, one is reached through a link, and one was moved and is
+	// in use at its new place.
 	b.write(b.ws+"/led/.git", "gitdir: "+b.ws+"/.git/worktrees/linked\n")
 	must(t, os.Rename(b.ws+"/linked", b.ws+"/real"))
 	must(t, os.Symlink("real", b.ws+"/linked"))

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// folders makes directories to wrap commands in.
+// folders makes directories in which to wrap commands.
 func folders(b *testing.B, n int) []string {
 	base := b.TempDir()
 	all := make([]string, n)
@@ -27,8 +27,8 @@ func invocationLine(dir string, i int) string {
 	return fmt.Sprintf(`{"cmd": "wasmtime", "args": ["run", "--dir", "%s::/data", "mod.wasm", "%d"], "env": {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}, "cwd": "%s", "mounts": [{"kind": "dir", "label": "data", "hostPath": "%s", "guestPath": "/data", "mode": "rw"}]}`+"\n", dir, i, dir, dir)
 }
 
-// BenchmarkWrapCommand is one `sbx wrap --json`, from its start to its end; floor is
-// what the start of any program takes here.
+// BenchmarkWrapCommand measures one `sbx wrap --json`, from start to end; floor is what starting
+// any program takes here.
 func BenchmarkWrapCommand(b *testing.B) {
 	dir := folders(b, 1)[0]
 	b.Run("floor", func(b *testing.B) {
@@ -51,9 +51,8 @@ func BenchmarkWrapCommand(b *testing.B) {
 	}
 }
 
-// BenchmarkWrapStream is one line of `sbx wrap --stream`, asked and answered: in one
-// directory, in a hundred in turn, and each in another. The lines are written as fast as
-// they are read.
+// BenchmarkWrapStream measures one line of `sbx wrap --stream` and its answer: in one directory, in
+// a hundred in turn, and each in another one. The lines are written as fast as they are read.
 func BenchmarkWrapStream(b *testing.B) {
 	for _, w := range []string{"none", "sbx", "bwrap", "docker"} {
 		for _, n := range []int{1, 100, 2000} {

@@ -14,12 +14,12 @@ import (
 	"unicode/utf8"
 )
 
-// rawWrap runs sbx wrap with text on stdin and gives what it wrote, byte for byte.
+// rawWrap runs sbx wrap with text on stdin and returns its output, byte for byte.
 func (b *box) rawWrap(in io.Reader, flags ...string) (out string, code int) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	// What is kept of the input must fit into 128 MiB.
+	// The part of the input that it keeps must fit into 128 MiB.
 	cmd := exec.CommandContext(ctx, "/bin/sh", append([]string{"-c", `ulimit -d 131072 && exec "$0" wrap "$@"`, sbxPath}, flags...)...)
 	cmd.Dir, cmd.Env, cmd.Stdin = b.ws, b.env, in
 	var stdout, stderr bytes.Buffer
@@ -34,7 +34,7 @@ func (b *box) rawWrap(in io.Reader, flags ...string) (out string, code int) {
 	return stdout.String(), cmd.ProcessState.ExitCode()
 }
 
-// refusedLine is one line of output with an error object.
+// refusedLine parses a line of output with an error object.
 func refusedLine(t *testing.T, line string) wrapAnswer {
 	t.Helper()
 	var a wrapAnswer
@@ -48,8 +48,8 @@ func refusedLine(t *testing.T, line string) wrapAnswer {
 	return a
 }
 
-// badInvocations are what --json refuses, and what its first problem says: field,
-// and a part of reason or help.
+// badInvocations are invocations that --json refuses, with their first problem: the field, and a
+// part of reason or help.
 var badInvocations = []struct{ text, field, says string }{
 	{``, "", "empty"},
 	{` `, "", "empty"},
@@ -129,8 +129,8 @@ func manyMounts(n int) string {
 	return strings.Join(all, ", ")
 }
 
-// TestWrapRefusesBadInput: what is no invocation is one line with an error object,
-// and status 2, for --json and --template alike; and no wrapper is asked about it.
+// TestWrapRefusesBadInput checks that invalid input gives one line with an error object, and status
+// 2, for --json and --template alike, and that no wrapper is asked.
 func TestWrapRefusesBadInput(t *testing.T) {
 	b := newBox(t)
 	for _, c := range badInvocations {
@@ -159,7 +159,7 @@ func TestWrapRefusesBadInput(t *testing.T) {
 	}
 }
 
-// endless gives bytes of a JSON string up to a number, and counts those taken.
+// endless returns bytes of a JSON string up to a number, and counts those taken.
 type endless struct{ left, taken int }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -176,8 +176,8 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestWrapHugeInput: 100 MB are refused at the limit, without being read to the end
-// or kept; a stream passes over such a line and goes on.
+// TestWrapHugeInput checks that 100 MB are refused at the limit, without being read to the end or
+// kept; a stream skips such a line and continues.
 func TestWrapHugeInput(t *testing.T) {
 	b := newBox(t)
 	for _, flag := range []string{"--json", "--template"} {
@@ -203,8 +203,8 @@ func TestWrapHugeInput(t *testing.T) {
 	}
 }
 
-// TestWrapStatus1: an invocation that is one, under a spec that is none, or by a
-// tool that cannot hold it.
+// TestWrapStatus1 has valid invocations under an invalid spec, or with a tool that cannot enforce
+// it.
 func TestWrapStatus1(t *testing.T) {
 	b := newBox(t)
 	b.write(b.ws+"/bad.json", `{"acces_mode": "read-only"}`)
@@ -222,7 +222,7 @@ func TestWrapStatus1(t *testing.T) {
 		{"flag", []string{"--wrapper", "docker", "--image=--privileged"}},
 	} {
 		json := 1
-		if len(c.flags) == 2 || c.says == "flag" { // of the command line, whatever stands on stdin
+		if len(c.flags) == 2 || c.says == "flag" { // errors of the command line, whatever stdin has
 			json = 2
 		}
 		for _, how := range []string{"--json", "--stream"} {
@@ -242,8 +242,8 @@ func TestWrapStatus1(t *testing.T) {
 	}
 }
 
-// TestWrapForAgents: a document may say that the command is an agent before there is
-// one: with --json, --stream and --template it does not stand on the command line.
+// TestWrapForAgents checks that a document may declare the command to be an agent before there is
+// one: with --json, --stream and --template the command is not on the command line.
 func TestWrapForAgents(t *testing.T) {
 	b := newBox(t)
 	for _, agent := range []string{"claude", "codex", "gemini", "none"} {
@@ -255,7 +255,7 @@ func TestWrapForAgents(t *testing.T) {
 					in = "{}"
 				}
 				out, code := b.rawWrap(strings.NewReader(in), append(flags, how)...)
-				if agent != "none" && wrapper != "sbx" { // its model's hosts are sbx exec's to hold
+				if agent != "none" && wrapper != "sbx" { // only sbx exec can enforce its model's hosts
 					if strings.HasPrefix(out, want) || !strings.Contains(out, "cannot have "+wrapper+" hold network.allow") {
 						t.Errorf("%q %s: status %d: %.300s", flags, how, code, out)
 					}
@@ -267,7 +267,7 @@ func TestWrapForAgents(t *testing.T) {
 	}
 }
 
-// TestWrapClosedStdout: nobody who reads is no reason to go on.
+// TestWrapClosedStdout checks that sbx ends if nothing reads its output.
 func TestWrapClosedStdout(t *testing.T) {
 	b := newBox(t)
 	r, w, err := os.Pipe()
@@ -283,7 +283,7 @@ func TestWrapClosedStdout(t *testing.T) {
 	go func() { done <- cmd.Wait() }()
 	_, _ = io.WriteString(in, "{\"cmd\": \"x\"}\n")
 	select {
-	case <-done: // its stdin is open all the while
+	case <-done: // its stdin is open all the time
 	case <-time.After(limit):
 		_ = cmd.Process.Kill()
 		t.Error("it waits for lines though nobody reads its answers")

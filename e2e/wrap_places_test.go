@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// eachWrapper runs a test with each tool that this host has but those named.
+// eachWrapper runs a test with each tool that this host has, except those named.
 func eachWrapper(t *testing.T, f func(t *testing.T, b *box, tool outerTool), but ...string) {
 	t.Helper()
 	needSandbox(t)
 	for _, name := range found(outerTools) {
-		if slices.Contains(but, name) || name == "oci" || name == "crun" { // a bundle, which the refusals look at
+		if slices.Contains(but, name) || name == "oci" || name == "crun" { // bundles are covered by the tests of denials
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -25,8 +25,7 @@ func eachWrapper(t *testing.T, f func(t *testing.T, b *box, tool outerTool), but
 	}
 }
 
-// Sockets in directories of which one holds another are out of reach, and the command
-// starts.
+// Sockets in nested directories are out of reach, and the command starts.
 func TestWrappedSockets(t *testing.T) {
 	needPrograms(t, "python3")
 	eachWrapper(t, func(t *testing.T, b *box, tool outerTool) {
@@ -40,7 +39,7 @@ func TestWrappedSockets(t *testing.T) {
 			t.Cleanup(func() { l.Close() })
 			argv, want = append(argv, dir+"/s"), want+"refused\n"
 		}
-		// One for datagrams, which looks connected once somebody has been.
+		// One is for datagrams, and looks connected after a client has been.
 		at := &net.UnixAddr{Name: b.out + "/e/datagrams", Net: "unixgram"}
 		l, err := net.ListenUnixgram("unixgram", at)
 		must(t, err)
@@ -60,8 +59,8 @@ func TestWrappedSockets(t *testing.T) {
 	}, "docker", "podman", "runsc") // an image has none of these directories
 }
 
-// What the command's loader is told to load is not loaded into the tool, which runs
-// outside, and the client of an engine goes where its caller says.
+// The command's loader variables do not make the tool, which runs outside, load anything, and an
+// engine's client goes where its caller says.
 func TestWrappedEnvironment(t *testing.T) {
 	needPrograms(t, "gcc")
 	eachWrapper(t, func(t *testing.T, b *box, tool outerTool) {
@@ -91,7 +90,7 @@ __attribute__((constructor)) static void loaded(void) { open("`+b.base+`/loaded"
 	})
 }
 
-// The line for a shell keeps back what the answer in JSON keeps back.
+// The line for a shell leaves out the same variables as the answer in JSON.
 func TestWrappedLine(t *testing.T) {
 	eachWrapper(t, func(t *testing.T, b *box, tool outerTool) {
 		b.env = append(b.env, "SERVICE_TOKEN=hunter2", "KEPT=a b")
@@ -105,8 +104,8 @@ func TestWrappedLine(t *testing.T) {
 	})
 }
 
-// The file that a spec came from is not to be changed by what runs under it, as it
-// is not in sbx exec: the next wrapping reads it.
+// The file of a spec cannot be changed by a command under it, as in sbx exec, because the next
+// wrapping reads it.
 func TestWrappedSpecFile(t *testing.T) {
 	eachWrapper(t, func(t *testing.T, b *box, tool outerTool) {
 		const text = `{"access_mode": "workspace-write"}`
@@ -124,9 +123,8 @@ func TestWrappedSpecFile(t *testing.T) {
 	})
 }
 
-// What is hidden or protected stays so where a directory above it becomes a mount
-// point, or read-only, for something else: the spec's file, the record, a name that
-// is protected itself.
+// A hidden or protected path stays so if a directory above it becomes a mount point, or read-only,
+// for another reason: for the spec's file, the record, or a name that is protected itself.
 func TestBackendPinnedLater(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b *box, tool outerTool) {
 		sub := b.ws + "/sub"
@@ -154,8 +152,8 @@ func TestBackendPinnedLater(t *testing.T) {
 	})
 }
 
-// A directory above what is hidden cannot be renamed where it could be written: under
-// its new name the next run would show what is in it.
+// A directory above a hidden path cannot be renamed where it could be written: under its new name
+// the next run would show its contents.
 func TestFoldersAboveHiddenOnesStay(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -179,8 +177,8 @@ func TestFoldersAboveHiddenOnesStay(t *testing.T) {
 	}
 }
 
-// Where the host's own /dev stays in view, its devices can be used, though the root
-// is put together anew for a mount that has no place on the host.
+// If the host's own /dev stays in view, its devices can be used, also if the root is rebuilt for a
+// mount that has no place on the host.
 func TestWrappedDevices(t *testing.T) {
 	needSandbox(t)
 	for _, name := range []string{"sbx", "bwrap", "oci"} {
@@ -204,8 +202,8 @@ func TestWrappedDevices(t *testing.T) {
 	}
 }
 
-// A line starts the command where sbx exec does, and shows what that shows: not the
-// directory in which it is asked for, where the spec has that out of view.
+// A line starts the command in the same directory as sbx exec, and shows the same files: not the
+// directory in which it was requested, if the spec has that out of view.
 func TestWrappedStart(t *testing.T) {
 	eachWrapper(t, func(t *testing.T, b *box, tool outerTool) {
 		b.write("ws/file", "of the directory")

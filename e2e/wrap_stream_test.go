@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestWrapStream: a line is answered by a line, in order; what is wrong with one is
-// that one's affair; the last needs no end.
+// TestWrapStream checks that each line is answered by a line, in order; an error in one does not
+// affect the others; the last needs no newline.
 func TestWrapStream(t *testing.T) {
 	b := newBox(t)
 	in := []string{
@@ -46,8 +46,8 @@ func TestWrapStream(t *testing.T) {
 	}
 }
 
-// TestWrapStreamAnswersAtOnce: a server writes a line, and waits for its answer with
-// the stream open. What comes into being meanwhile is protected before long.
+// TestWrapStreamAnswersAtOnce has a server that writes a line, and waits for its answer with the
+// stream open. Names that are created meanwhile are protected soon.
 func TestWrapStreamAnswersAtOnce(t *testing.T) {
 	needPrograms(t, "bwrap")
 	b := newBox(t)
@@ -86,9 +86,9 @@ func TestWrapStreamAnswersAtOnce(t *testing.T) {
 	}
 }
 
-// TestWrapAudits: an audit tells neither paths of the host nor credentials, wherever
-// they stand; it is cut at characters, and says so; mounts are the caller's own; and
-// the same question has the same answer.
+// TestWrapAudits checks that an audit contains neither paths of the host nor credentials, wherever
+// they stand; that it is cut at characters, and says so; that mounts are the caller's own; and that
+// the same question gets the same answer.
 func TestWrapAudits(t *testing.T) {
 	b := newBox(t)
 	b.write(b.base+"/data/file", "data")
@@ -111,7 +111,7 @@ func TestWrapAudits(t *testing.T) {
 			}
 			out, code := b.rawWrap(strings.NewReader(string(text)), flags...)
 			again, _ := b.rawWrap(strings.NewReader(string(text)), flags...)
-			for range 20 { // a name may come into being in / meanwhile
+			for range 20 { // a name may be created in / meanwhile
 				if out == again {
 					break
 				}
@@ -149,7 +149,7 @@ func TestWrapAudits(t *testing.T) {
 	}
 }
 
-// TestWrapBundleAnswers: a bundle has an answer in JSON as every wrapper has.
+// TestWrapBundleAnswers checks that a bundle has an answer in JSON like every wrapper's.
 func TestWrapBundleAnswers(t *testing.T) {
 	b := newBoxElsewhere(t)
 	out, code := b.rawWrap(strings.NewReader(`{"cmd": "true", "args": ["--token=s3cret"], "cwd": "`+b.ws+`"}`), "--wrapper", "oci", "--bundle", b.base+"/bundle", "--json")

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// wrapAnswer is what `sbx wrap --json` prints.
+// wrapAnswer is the output of `sbx wrap --json`.
 type wrapAnswer struct {
 	Wrapped struct {
 		Cmd  string
@@ -35,7 +35,7 @@ type wrapAnswer struct {
 	Problems []struct{ Field, On, Reason, Help string }
 }
 
-// invoked is the invocation that runs argv in the box's workspace.
+// invoked returns the invocation that runs argv in the box's workspace.
 func (b *box) invoked(mounts []map[string]string, argv ...string) map[string]any {
 	env := map[string]string{}
 	for _, kv := range b.env {
@@ -90,7 +90,7 @@ func (a *wrapAnswer) start(b *box, more ...string) result {
 	return b.finish(cmd)
 }
 
-// refusals is a script of attempts, each of which tells on a line how it went.
+// refusals is a script of attempts that prints a line with the result of each.
 const refusals = `
 try() { name=$1; shift; if ( "$@" ) >/dev/null 2>&1; then echo "$name ok"; else echo "$name refused"; fi; }
 try read-outside cat $OUT/file
@@ -112,19 +112,19 @@ try mount-write touch /data/new
 echo the end
 `
 
-// outerTool is another sandbox, ready to be used.
+// outerTool is another sandboxing tool, ready to be used.
 type outerTool struct {
 	name  string
 	image bool     // its files are an image's
 	env   []string // by which it is found
-	line  []string // of a runtime: what its line begins with
+	line  []string // the beginning of a runtime's line
 }
 
 // outerTools are the names that ready knows.
 var outerTools = []string{"sbx", "bwrap", "nsjail", "docker", "podman", "runsc", "oci", "crun"}
 
-// found is the names without nsjail's where it is not installed, which no
-// distribution packages: TestOuterTools says so.
+// found returns the names, without nsjail's if it is not installed, because no distribution
+// packages it: TestOuterTools reports that.
 func found(names []string) []string {
 	if _, err := exec.LookPath("nsjail"); err == nil {
 		return names
@@ -132,7 +132,7 @@ func found(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "nsjail" })
 }
 
-// ready is a tool, or a skip that says why not.
+// ready returns a tool, or skips with the reason.
 func ready(t *testing.T, name string) outerTool {
 	t.Helper()
 	tool := outerTool{name: name}
@@ -151,14 +151,14 @@ func ready(t *testing.T, name string) outerTool {
 		tool.image, tool.env = true, []string{dockerRunsc(t)}
 	case "podman":
 		tool.image, tool.env = true, podmanReady(t)
-		if me, err := user.Current(); err == nil { // by whose name podman looks up subordinate ids
+		if me, err := user.Current(); err == nil { // podman looks up subordinate ids by this name
 			tool.env = append(slices.Clone(tool.env), "USER="+me.Username)
 		}
 	}
 	return tool
 }
 
-// flags are what names the tool.
+// flags returns the flags that name the tool.
 func (o outerTool) flags(flag string) []string {
 	if o.line != nil {
 		bundles++
@@ -173,7 +173,7 @@ func (o outerTool) flags(flag string) []string {
 // bundles counts the bundles of the run, each of which has a directory.
 var bundles int
 
-// probed is a box with all that refusals tries, and the script.
+// probed returns a box with everything that refusals tries, and the script.
 func probed(t *testing.T, tool outerTool) (b *box, argv []string) {
 	b = newBoxElsewhere(t)
 	b.env = append(b.env, tool.env...)
@@ -204,17 +204,17 @@ func probed(t *testing.T, tool outerTool) (b *box, argv []string) {
 	return b, []string{"/bin/sh", "-c", vars + refusals}
 }
 
-// gitFolder makes the workspace's repository as it was.
+// gitFolder restores the workspace's repository.
 func (b *box) gitFolder() {
 	os.RemoveAll(b.ws + "/.git")
 	os.RemoveAll(b.ws + "/g")
-	os.Remove(b.out + "/new") // what was written outside, where it may be
+	os.Remove(b.out + "/new") // written outside, where that is allowed
 	b.write(b.ws+"/.git/config", "[core]\n")
 	b.write(b.ws+"/.git/hooks/x", "")
 	b.write(b.ws+"/.git/HEAD", "ref: refs/heads/main\n")
 }
 
-// told is what the script said of each attempt. It must have come to its end.
+// told returns what the script printed about each attempt. The script must have come to its end.
 func told(t *testing.T, r result) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -229,14 +229,13 @@ func told(t *testing.T, r result) map[string]string {
 	return all
 }
 
-// promise is a spec, and which of the attempts it lets be. What is not named is
-// refused.
+// promise is a spec, and which of the attempts it allows. All others are denied.
 type promise struct {
 	spec string
 	ok   []string
 }
 
-// promises are the specs that every tool holds alike.
+// promises returns the specs that every tool enforces alike.
 func (b *box) promises() []promise {
 	return []promise{
 		{"", []string{"read-outside", "write-workspace", "write-tmp", "hidden", "mount-read"}},
@@ -248,7 +247,7 @@ func (b *box) promises() []promise {
 	}
 }
 
-// hold compares what the script said with what the spec promises.
+// hold compares the script's results with what the spec promises.
 func (p *promise) hold(t *testing.T, b *box, tool outerTool, got map[string]string) {
 	t.Helper()
 	for name, how := range got {
@@ -257,11 +256,11 @@ func (p *promise) hold(t *testing.T, b *box, tool outerTool, got map[string]stri
 			want = "ok"
 		}
 		if (b.private() || tool.image) && !strings.Contains(p.spec, `"write"`) && (name == "read-outside" || name == "hidden") {
-			want = "refused" // what lies in a private directory, or is no part of the image
+			want = "refused" // lies in a private directory, or is not part of the image
 		}
 		if tool.name == "nsjail" && name == "write-outside" && !slices.Contains(p.ok, name) {
-			// The directory of what is hidden is put together anew, and nsjail does not seal it:
-			// what is written there does not reach the host.
+			// The directory of a hidden path is rebuilt, and nsjail does not seal it: writes there
+			// do not reach the host.
 			if _, err := os.Lstat(b.out + "/new"); err == nil {
 				t.Errorf("%s: it reached the host", p.spec)
 			}
@@ -273,8 +272,8 @@ func (p *promise) hold(t *testing.T, b *box, tool outerTool, got map[string]stri
 	}
 }
 
-// TestWrappedRefusals runs the attempts as they are, in sbx exec, and wrapped for
-// each tool: what the one refuses the others refuse, what it allows works.
+// TestWrappedRefusals runs the attempts unsandboxed, in sbx exec, and wrapped for each tool: all
+// deny and allow the same.
 func TestWrappedRefusals(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "busybox")
