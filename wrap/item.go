@@ -15,7 +15,7 @@ type item struct {
 	how    how
 	kind   Kind
 	mode   Mode
-	soft   bool // a source that has vanished is no error
+	soft   bool // a source that has vanished is not an error
 	part   bool // a part of something that is laid as a whole, as /proc is; the View does not have it
 	perm   uint32
 	slot   int // of the source's clone or descriptor; or which empty directory; or the number of terminals or bytes

@@ -33,7 +33,7 @@ type Node struct {
 	Mode   Mode
 	Perm   uint32
 	Size   int64
-	Soft   bool // a source that does not exist is no error
+	Soft   bool // a source that does not exist is not an error
 	Closed bool // it is a mount that a later Node makes read-only, or that later Node
 	For    spec.Field
 }

@@ -207,7 +207,7 @@ type Mount struct {
 	Own    int // if not 0, the number of the directory to use in the one that Slot holds
 	Perm   uint32
 	Size   int64 // in bytes; 0 for the kernel's default
-	Soft   bool  // a path that does not exist any more is no failure
+	Soft   bool  // a path that does not exist any more is not a failure
 	For    spec.Field
 	Why    string
 }

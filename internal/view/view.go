@@ -41,7 +41,7 @@ type Grant struct {
 	Because   Cause
 }
 
-// Layer changes a Tree at Path and everything beneath it.
+// Layer changes a Tree at Path and everything under it.
 type Layer struct {
 	Path string
 	Kind Kind
@@ -131,7 +131,7 @@ func (t Tree) WithNames(n Names) Tree {
 }
 
 // order compares paths so that a directory comes first, directly followed by everything
-// beneath it.
+// under it.
 func order(a, b string) int {
 	for i := 0; i < len(a) && i < len(b); i++ {
 		switch {
@@ -149,7 +149,7 @@ func order(a, b string) int {
 	return len(a) - len(b)
 }
 
-// span returns the index range [first, last) of the places at and beneath path.
+// span returns the index range [first, last) of the places at and under path.
 func (t *Tree) span(path string) (first, last int) {
 	if path == "/" {
 		return 0, len(t.places)
@@ -219,7 +219,7 @@ func (t *Tree) search(path string) (int, bool) {
 	return low, false
 }
 
-// under returns the grant of place p for path, which is p's path or lies beneath it.
+// under returns the grant of place p for path, which is p's path or lies under it.
 func (p *place) under(path string) Grant {
 	g := p.Grant
 	switch {

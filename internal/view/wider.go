@@ -40,7 +40,7 @@ func (t *Tree) Of(host string) Grant {
 	for _, image := range t.Images(host) {
 		first, last := t.span(image)
 		if last > first && t.places[last-1].path != image {
-			continue // another place begins beneath the image
+			continue // another place begins under the image
 		}
 		if g := t.At(image); best.Source != host || g.Access > best.Access {
 			best = g
