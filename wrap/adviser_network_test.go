@@ -49,7 +49,7 @@ func TestAdviceForTheNetwork(t *testing.T) {
 		}
 		target := cmp.Or(c.target, "h.example:443")
 		for kind, want := range map[wrap.ActKind]string{wrap.ToReach: c.tcp, wrap.ToReachElse: c.other} {
-			got := a.On(wrap.Act{kind, target}).Line
+			got := a.Advise(wrap.Act{kind, target}).Line
 			if got != want {
 				t.Errorf("%s %+v: kind %d: %q, want %q", doc, c.req, kind, got, want)
 				continue

@@ -72,8 +72,8 @@ func (b *builder) sandbox() {
 	p.KeepCaps = false
 	p.Filter = Filter{On: true, Profile: b.r.Syscalls, Code: b.h.Profile,
 		Options: seccomp.Options{Root: b.h.UID == 0, Unix: b.r.Network != spec.NetworkHost}}
-	p.Filter.Looks = b.r.Learn && p.Notify == seccomp.NotifyOpens // who looks for a secret is told of
-	p.Filter.Reach = b.req.Agent.Agent != 0 && p.Counter == CounterNotify && !p.Filter.Unix
+	p.Filter.NotifyReads = b.r.Learn && p.Notify == seccomp.NotifyOpens // who looks for a secret is told of
+	p.Filter.NotifyConnect = b.req.Agent.Agent != 0 && p.Counter == CounterNotify && !p.Filter.Unix
 	if b.h.ProfileWhy != "" {
 		b.problems = append(b.problems, &spec.Problem{Field: "syscalls", On: b.r.At("syscalls"), Do: "use the profile " + b.r.Syscalls,
 			Why: b.h.ProfileWhy, Help: "mend the profile, or leave syscalls out"})

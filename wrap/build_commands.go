@@ -80,7 +80,7 @@ func (b *programs) collectAllowed() {
 		case e.Kind == Absent:
 			b.refuseAllowed(e, "nothing on the command's PATH has that name", "name its path, or take it out of commands.allow")
 		case e.Kind == Other:
-			b.nothing(e, e.Real+" cannot be executed", "make it executable, or take it out of commands.allow")
+			b.refuseAllowed(e, e.Real+" cannot be executed", "make it executable, or take it out of commands.allow")
 		case b.isDenied[e.Real]:
 			b.fault(fieldAllow, Enforced, e.Asked+" is denied as well, and denied wins")
 		default:
@@ -98,7 +98,7 @@ func (b *programs) collectAllowed() {
 		}
 	}
 	if b.h.LandlockABI == 0 {
-		b.noCommands(fieldAllow, "no Landlock: "+b.h.LandlockWhy, Unavailable)
+		b.lackCommands(fieldAllow, "no Landlock: "+b.h.LandlockWhy, Unavailable)
 		b.runs, b.runsAt = nil, nil
 		return
 	}
@@ -203,7 +203,7 @@ func (b *programs) files(writable func(image string, f spec.Field)) {
 			b.fault(fieldAllow, Enforced, e.Asked+" ("+e.Real+") is not in view")
 		}
 		if e.Kind == Dir {
-			p.Folders = append(p.Folders, images...)
+			p.Dirs = append(p.Dirs, images...)
 			for _, l := range b.h.Loaders {
 				load(l)
 			}

@@ -6,7 +6,7 @@ import "sbx/spec"
 // Landlock and masks. The supervisor, which decides before each program, predicts the kernel's
 // answer: so a denied program is described, and is not counted as started.
 type Programs struct {
-	Limited bool     // only Files, and what lies in Directories, may be executed
+	Limited bool     // only Files, and what lies in Dirs, may be executed
 	Files   []string // includes the loaders
 	Dirs    []string
 	Denied  []string // masked

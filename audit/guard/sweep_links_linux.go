@@ -58,7 +58,7 @@ func (s *Sweep) link(out *audit.Swept, t *tree, fd int, rel, name string) (gone 
 // writes no text there.
 func (s *Sweep) cameAlong(t *tree, rel string) bool {
 	in, _ := s.ofGit(view.Join(t.path, rel), rel)
-	if defaults.Beneath(in, "objects") {
+	if defaults.Under(in, "objects") {
 		return false
 	}
 	for in = dirOf(in); in != ""; in = dirOf(in) {

@@ -35,7 +35,7 @@ func Learn(root int, p *wrap.Programs) *Programs {
 		return m, found
 	}
 	r.files, _ = set(p.Files)
-	r.folders, r.places = set(p.Folders)
+	r.folders, r.places = set(p.Dirs)
 	r.loaders, _ = set(p.Loaders)
 	r.denied, _ = set(p.Denied)
 	return r

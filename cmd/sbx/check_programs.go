@@ -72,7 +72,7 @@ func allowed(p *wrap.Plan, path string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(p.Programs.Folders, func(d string) bool { return view.Within(path, d) || view.Within(is, d) })
+	return slices.ContainsFunc(p.Programs.Dirs, func(d string) bool { return view.Within(path, d) || view.Within(is, d) })
 }
 
 // writePrograms writes the same as the member programs.

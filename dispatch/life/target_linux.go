@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/dispatch"
 	"sbx/internal/view"
 	"sbx/spec"
 )

@@ -85,8 +85,8 @@ func (o *outputs) beneath(rel string, flags uint64) (int, error) {
 }
 
 // list returns all files in the directory and below it, without directories.
-func (o *outputs) list() (map[string]stamp, error) {
-	all := map[string]stamp{}
+func (o *outputs) list() (map[string]fileStamp, error) {
+	all := map[string]fileStamp{}
 	var reader read.Dir
 	for dirs := []string{"."}; len(dirs) > 0; {
 		rel := dirs[0]

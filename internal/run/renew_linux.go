@@ -73,8 +73,8 @@ func (r *renewer) ready() bool {
 	return true
 }
 
-// time handles the timer: the child took too long, or the next renewal may start.
-func (r *renewer) time() {
+// onTimer handles the timer: the child took too long, or the next renewal may start.
+func (r *renewer) onTimer() {
 	sys.Hush(r.timer)
 	if r.child != nil {
 		r.child.Kill()

@@ -125,7 +125,7 @@ func LeadsToProtected(rel string) bool {
 			continue
 		}
 		for at := strings.IndexByte(path, '/'); at > 0; {
-			if deep == strings.Count(path[:at], "/") && Beneath(rel, path[:at]) {
+			if deep == strings.Count(path[:at], "/") && Under(rel, path[:at]) {
 				return true
 			}
 			next := strings.IndexByte(path[at+1:], '/')

@@ -44,7 +44,7 @@ func protectedGitName(rel string) (Row, bool) {
 // may be called config or hooks, are not told from a submodule of that name.
 func IsProtectedInGit(rel string) bool {
 	_, named := protectedGitName(rel)
-	_, inside := inGitFolder(rel, true)
+	_, inside := rowInGitDir(rel, true)
 	return named || inside
 }
 

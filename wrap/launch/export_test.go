@@ -58,10 +58,10 @@ func (s Step) String() string {
 	if s.Save != 0 {
 		b.WriteString(" = $" + strconv.Itoa(int(s.Save)))
 	}
-	if s.Pass != 0 {
-		b.WriteString(" or " + s.Pass.Error() + ": skip " + strconv.Itoa(int(s.Skip)))
+	if s.Expected != 0 {
+		b.WriteString(" or " + s.Expected.Error() + ": skip " + strconv.Itoa(int(s.Skip)))
 	}
-	if s.Bear {
+	if s.Tolerant {
 		b.WriteString(" or told: skip " + strconv.Itoa(int(s.Skip)))
 	}
 	if s.On != "" {
