@@ -49,6 +49,7 @@ func Begin(o wrap.Opening) (*Process, error) {
 // begin is Begin with the given steps.
 func begin(o wrap.Opening, steps []Step) (*Process, error) {
 	runtime.LockOSThread()
+	Slack() // since main began, this goroutine may have come to a thread that still has the other
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, stepError("socketpair", err)
