@@ -42,9 +42,9 @@ func TestCommandsThatStopThemselves(t *testing.T) {
 func TestStopsWithoutATerminal(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
-	script := "(while [ ! -e go ]; do sleep 0.05; done; kill -CONT $$) & : >go; kill -TSTP $$; wait; echo end"
+	script := "(while [ ! -e over ]; do sleep 0.05; kill -CONT $$; done) & kill -TSTP $$; : >over; wait; echo end"
 	b.plain("/bin/sh", "-c", script).ended()
-	b.run(specWW, "/bin/sh", "-c", "rm -f go; "+script).ended()
+	b.run(specWW, "/bin/sh", "-c", "rm -f over; "+script).ended()
 }
 
 // Processes that a command has left running stop with it, since otherwise nothing would enforce a
