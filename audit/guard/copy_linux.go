@@ -46,7 +46,7 @@ func (c *copier) copy(from int, name string, to int, as string, depth int) error
 		}
 		return unix.Symlinkat(string(buf[:n]), to, as)
 	case unix.S_IFDIR:
-		return c.folder(from, name, to, as, depth)
+		return c.dir(from, name, to, as, depth)
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func (c *copier) file(from int, name string, to int, as string) error {
 	return unix.Ftruncate(out, st.Size)
 }
 
-func (c *copier) folder(from int, name string, to int, as string, depth int) error {
+func (c *copier) dir(from int, name string, to int, as string, depth int) error {
 	in, err := dirs.OpenReadable(from, name)
 	if err != nil {
 		return err

@@ -40,19 +40,19 @@ func TestCopyOfHoles(t *testing.T) {
 			}
 		}
 		c := copier{bytes: 1 << 20, names: 2}
-		folder, err := dirs.OpenRealDir(dir)
+		parent, err := dirs.OpenRealDir(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_ = os.Remove(dir + "/copy")
-		if err := c.copy(folder, "f", folder, "copy", 0); err != nil {
+		if err := c.copy(parent, "f", parent, "copy", 0); err != nil {
 			t.Error(err)
 		}
 		copied, err := os.ReadFile(dir + "/copy")
 		if err != nil || !bytes.Equal(copied, want) {
 			t.Errorf("%v: copied are %d bytes, %v", at, len(copied), err)
 		}
-		unix.Close(folder)
+		unix.Close(parent)
 		unix.Close(fd)
 	}
 }

@@ -111,10 +111,10 @@ func (x *Watch) unname(i int) {
 
 // regard watches the guarded files under a directory again after the directory was replaced
 // or removed, which ended the watches on its content.
-func (x *Watch) regard(list []audit.Notice, folder string, now time.Time) []audit.Notice {
+func (x *Watch) regard(list []audit.Notice, dir string, now time.Time) []audit.Notice {
 	for i := range x.files {
 		g := &x.files[i]
-		if rel, ok := view.Relative(g.path, folder); !ok || rel == "" || g.over {
+		if rel, ok := view.Relative(g.path, dir); !ok || rel == "" || g.over {
 			continue
 		}
 		x.unname(i)

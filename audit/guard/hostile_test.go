@@ -105,7 +105,7 @@ func TestSweepManyMoves(t *testing.T) {
 	}
 }
 
-func TestSweepUnreadableFolder(t *testing.T) {
+func TestSweepUnreadableDir(t *testing.T) {
 	dirstest.AsUser(t)
 	g := newGround(t)
 	g.launch()
@@ -222,7 +222,7 @@ func TestSweepCopiesAreBounded(t *testing.T) {
 	}
 }
 
-func TestSweepWithNoRunFolder(t *testing.T) {
+func TestSweepWithoutRunDir(t *testing.T) {
 	g := newGround(t)
 	g.launch()
 	g.sweep.Run = func() (int, string, error) { return -1, "", unix.EROFS }

@@ -160,7 +160,7 @@ func TestSweepGoesPastWhatIsNew(t *testing.T) {
 
 // What is nested deeper than a path is long is not looked at, and that is said as where a
 // walk ends early; up to there nothing is.
-func TestSweepTellsOfWhatIsTooDeep(t *testing.T) {
+func TestSweepReportsPathsThatAreTooDeep(t *testing.T) {
 	for _, c := range []struct {
 		levels int
 		deep   bool
@@ -207,12 +207,12 @@ func TestSweepFollowsGitlinks(t *testing.T) {
 	put(".git/modules/zoo/sub/index", gitlinks(t, "in"))
 	dirstest.Plant(t, g.tree, "zoo/sub/.git/config", "zoo/sub/in/.git/config", "sub/.git/config")
 	w := newWalk()
-	w.made.folders, w.old.folders = 2, 0
+	w.made.dirs, w.old.dirs = 2, 0
 	out := g.sweep.end(w)
 	if got := g.moved(out); !slices.Equal(got, []string{"zoo/sub/.git", "zoo/sub/in/.git"}) {
 		t.Errorf("moved %q", got)
 	}
-	if !strings.Contains(out.Early, tooManyFolders) || !slices.Contains(out.Cuts, out.Early) {
+	if !strings.Contains(out.Early, tooManyDirs) || !slices.Contains(out.Cuts, out.Early) {
 		t.Errorf("%+v", out)
 	}
 }

@@ -118,7 +118,7 @@ func TestRemovedAndMadeAgain(t *testing.T) {
 }
 
 // A directory that is made anew is watched like the old one.
-func TestFolderMadeAnew(t *testing.T) {
+func TestDirMadeAnew(t *testing.T) {
 	g, x, replace := renewals(t)
 	for _, gone := range []func() error{
 		func() error { return os.RemoveAll(g.tree + "/.git") },

@@ -139,8 +139,8 @@ func TestLocalClock(t *testing.T) {
 	}
 }
 
-// TestHeldFoldersStay: a tree renamed after the launch is swept where it is.
-func TestHeldFoldersStay(t *testing.T) {
+// TestHeldDirsStay: a tree renamed after the launch is swept where it is.
+func TestHeldDirsStay(t *testing.T) {
 	g := newGround(t, "x")
 	g.launch()
 	moved := g.tree + ".moved"
@@ -186,8 +186,8 @@ func TestSweepEndsInTime(t *testing.T) {
 		{tooSlow, func(w *walk) { w.until = time.Now().Add(-time.Minute) }},
 		{tooSlow, func(w *walk) { w.last = time.Now().Add(-time.Minute) }},
 		{tooManyNames, func(w *walk) { w.made.names = 50 }},
-		{tooManyFolders, func(w *walk) { w.made.folders = 10 }},
-		{tooManyFolders, func(w *walk) { w.room = 500 }},
+		{tooManyDirs, func(w *walk) { w.made.dirs = 10 }},
+		{tooManyDirs, func(w *walk) { w.room = 500 }},
 		{"", func(w *walk) { w.old = few }}, // nothing of this was there at launch
 	} {
 		for i := range 200 { // so that each is entered

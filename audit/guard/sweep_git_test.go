@@ -38,7 +38,7 @@ func (g *ground) swept(want ...string) {
 
 // A linked worktree's common directory is a tree of its own, and no .git is in the
 // paths under it.
-func TestSweepInACommonFolder(t *testing.T) {
+func TestSweepInACommonDir(t *testing.T) {
 	g := newGround(t, "config", "HEAD", "modules/old/config", "modules/old/logs/refs/heads/", "modules/old/refs/heads/",
 		"worktrees/w/gitdir", "worktrees/other/gitdir", "refs/heads/", "foo/config")
 	g.w.Git = []string{g.tree, g.tree + "/modules/old", g.tree + "/worktrees/w"}
@@ -102,7 +102,7 @@ func TestSweepLeavesOtherCase(t *testing.T) {
 }
 
 // What was created before the watch began is told by its first Drain.
-func TestWatchTellsWhatWasBefore(t *testing.T) {
+func TestWatchReportsEarlierNames(t *testing.T) {
 	g := newGround(t, "sub/", ".vscode/x", ".git/config")
 	g.known = []string{g.tree + "/.vscode", g.tree + "/.git"}
 	g.launch()
@@ -129,7 +129,7 @@ func TestWatchTellsWhatWasBefore(t *testing.T) {
 }
 
 // A walk that ends within the last directory is no whole one.
-func TestSweepTellsOfNamesInTheLastFolder(t *testing.T) {
+func TestSweepReportsNamesInTheLastDir(t *testing.T) {
 	g := newGround(t)
 	g.launch()
 	dirstest.Plant(t, g.tree, "a", "b", "c", "d")

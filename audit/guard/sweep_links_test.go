@@ -21,7 +21,7 @@ func (g *ground) symlink(names ...string) {
 
 // What git on the host would write through is moved away, however it came to its
 // place, and what was there stays.
-func TestSweepLinksInAGitFolder(t *testing.T) {
+func TestSweepLinksInAGitDir(t *testing.T) {
 	g := newGround(t, ".git/config", ".git/logs/refs/heads/", ".git/refs/heads/", ".git/annex/", "x/refs/heads/", "deep/.git/config", "common/refs/")
 	g.known = []string{g.tree + "/.git", g.tree + "/.git/config", g.tree + "/deep/.git"}
 	g.w.Git = []string{g.tree + "/.git", g.tree + "/common"}
@@ -121,7 +121,7 @@ func TestSweepIndexesFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWalk()
-	w.made.folders = 1
+	w.made.dirs = 1
 	out := g.sweep.end(w)
 	if got := g.moved(out); len(got) != 1 || len(out.Cuts) == 0 {
 		t.Errorf("moved %q, cuts %q", got, out.Cuts)

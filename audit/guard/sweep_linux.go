@@ -16,7 +16,7 @@ import (
 // The bounds of the walk at the end on directories that nobody changed since the launch.
 const (
 	maxNames   = 2_000_000
-	maxFolders = 200_000
+	maxDirs    = 200_000
 	maxSeconds = 10
 )
 
@@ -25,9 +25,9 @@ const (
 // that the walk ends before it comes to a protected name.
 const (
 	maxNewNames   = 40_000_000
-	maxNewFolders = 2_000_000
+	maxNewDirs    = 2_000_000
 	maxNewSeconds = 60 // in all
-	newFolderTime = 50 * time.Microsecond
+	newDirTime    = 50 * time.Microsecond
 	newNameTime   = time.Microsecond
 	maxQueued     = 256 << 20 // bytes of the names of directories still to be entered
 )
@@ -195,7 +195,7 @@ func (s *Sweep) End() audit.Swept {
 
 func newWalk() walk {
 	now := time.Now()
-	return walk{old: bounds{maxNames, maxFolders}, made: bounds{maxNewNames, maxNewFolders}, queue: queue{room: maxQueued},
+	return walk{old: bounds{maxNames, maxDirs}, made: bounds{maxNewNames, maxNewDirs}, queue: queue{room: maxQueued},
 		until: now.Add(maxSeconds * time.Second), last: now.Add(maxNewSeconds * time.Second)}
 }
 
@@ -206,7 +206,7 @@ func (s *Sweep) end(w walk) (out audit.Swept) {
 	s.finish(&out)
 	for _, g := range s.Watch.Git { // first, since an index is not looked at before, and a walk can be made too long
 		if t, rel := s.Held.find(g); t != nil {
-			w.seen[g] = w.folder(t, rel) == nil // what cannot be opened is met again
+			w.seen[g] = w.dir(t, rel) == nil // what cannot be opened is met again
 		}
 	}
 	for i := range s.Held.trees {

@@ -33,7 +33,7 @@ func (w *walk) modulesOf(git, top string, left *int) {
 		}
 		path := top + "/" + name
 		if t, rel := w.s.Held.find(path); t != nil {
-			_ = w.folder(t, rel)
+			_ = w.dir(t, rel)
 			w.why = "" // the directories in it are not entered
 		}
 		if m := git + "/modules/" + name; w.s.git[m] {

@@ -337,10 +337,10 @@ func BenchmarkHold(b *testing.B) {
 
 // BenchmarkSweepEnd walks trees as they are: small, and with many directories.
 func BenchmarkSweepEnd(b *testing.B) {
-	for _, folders := range []int{1, 100, 3000} {
-		b.Run(fmt.Sprint(folders), func(b *testing.B) {
+	for _, count := range []int{1, 100, 3000} {
+		b.Run(fmt.Sprint(count), func(b *testing.B) {
 			dir := dirstest.Temp(b)
-			for i := range folders {
+			for i := range count {
 				dirstest.Plant(b, dir, fmt.Sprintf("%d/%d/a", i%50, i), fmt.Sprintf("%d/%d/b", i%50, i))
 			}
 			time.Sleep(20 * time.Millisecond)

@@ -27,12 +27,12 @@ type walk struct {
 }
 
 // bounds is how many names may still be read and how many directories entered.
-type bounds struct{ names, folders int }
+type bounds struct{ names, dirs int }
 
 func (w *walk) tree(t *tree) {
 	w.begin(t)
 	for rel, ok := w.pop(); ok && w.why == ""; rel, ok = w.pop() {
-		if err := w.folder(t, rel); err != nil && err != unix.ENOENT && err != unix.ENOTDIR && err != unix.ELOOP {
+		if err := w.dir(t, rel); err != nil && err != unix.ENOENT && err != unix.ENOTDIR && err != unix.ELOOP {
 			cut := view.Join(t.path, audit.Clip(rel)) + ": " + whyUnread(err)
 			w.out.AddCut(cut)
 			if err == unix.ENAMETOOLONG { // only a directory that was created step by step is so deep
@@ -59,9 +59,9 @@ func whyUnread(err error) string {
 
 // The reasons for which a walk ends early.
 const (
-	tooManyFolders = "too many directories"
-	tooManyNames   = "too many names"
-	tooSlow        = "too slow"
+	tooManyDirs  = "too many directories"
+	tooManyNames = "too many names"
+	tooSlow      = "too slow"
 )
 
 // enter counts an open directory and returns the bounds that it counts towards, nil if they
@@ -72,15 +72,15 @@ func (w *walk) enter(t *tree, fd int) *bounds {
 	if unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &st) == nil && w.s.Held.ageOf(t, &st) == ageOld {
 		b = &w.old
 	}
-	if b.folders--; b.folders < 0 {
-		w.why = tooManyFolders
+	if b.dirs--; b.dirs < 0 {
+		w.why = tooManyDirs
 		return nil
 	}
 	if now := time.Now(); now.After(w.until) || now.After(w.last) {
 		w.why = tooSlow
 		return nil
 	}
-	w.takes(b, newFolderTime)
+	w.takes(b, newDirTime)
 	return b
 }
 
@@ -123,7 +123,7 @@ type foundName struct {
 	dir, link, index bool
 }
 
-func (w *walk) folder(t *tree, rel string) error {
+func (w *walk) dir(t *tree, rel string) error {
 	fd, err := dirs.OpenBeneath(t.fd, rel, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK)
 	if err == unix.EACCES {
 		fd, err = w.open(t, rel)
@@ -167,7 +167,7 @@ func (w *walk) folder(t *tree, rel string) error {
 			w.s.index(w.out, t, fd, sub, e.name)
 		}
 		if w.s.consider(w.out, t, fd, sub, e.name, false) && e.dir && w.s.worth(t, fd, sub, e.name) && !w.push(e.name) {
-			w.why = tooManyFolders
+			w.why = tooManyDirs
 			break
 		}
 	}

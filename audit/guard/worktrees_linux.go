@@ -58,17 +58,17 @@ func NewWorktrees(s *Sweep, x *Watch) *Worktrees {
 
 // Remove removes a path of the host that is a mount point inside, if the path belongs to a
 // worktree and may be removed at this point; else ours is false, and the answer of the kernel
-// stands. dir is a descriptor of the path's directory as the command reached it, folder whether
+// stands. dir is a descriptor of the path's directory as the command reached it, wantsDir whether
 // the command asks to remove a directory. The caller has assumed the command's credentials.
-func (w *Worktrees) Remove(path string, dir int, folder bool) (e unix.Errno, ours bool) {
+func (w *Worktrees) Remove(path string, dir int, wantsDir bool) (e unix.Errno, ours bool) {
 	for i := range w.list {
 		t := &w.list[i]
 		for k := range t.dots {
 			d := &t.dots[k]
 			switch {
-			case !folder && path == d.path:
+			case !wantsDir && path == d.path:
 				return w.removeDot(t, d, dir)
-			case folder && path == dirOf(d.path):
+			case wantsDir && path == dirOf(d.path):
 				if !w.isGone(d.path) {
 					return 0, false
 				}
@@ -76,12 +76,12 @@ func (w *Worktrees) Remove(path string, dir int, folder bool) (e unix.Errno, our
 			}
 		}
 		switch name, ok := view.Relative(path, t.admin); {
-		case folder && path == dirOf(t.admin):
+		case wantsDir && path == dirOf(t.admin):
 			return w.removeEmpty(t, path, dir)
 		case !ok:
-		case folder && name == "":
+		case wantsDir && name == "":
 			return w.removeAdmin(t, dir)
-		case !folder:
+		case !wantsDir:
 			if n := slices.Index(adminNames[:], name); n >= 0 {
 				return w.note(t, n, dir)
 			}

@@ -35,14 +35,14 @@ func linked(t *testing.T) (*ground, *Worktrees) {
 }
 
 // remove asks for a path as the command would that came to the directory dir.
-func (g *ground) remove(w *Worktrees, path, dir string, folder bool) string {
+func (g *ground) remove(w *Worktrees, path, dir string, wantsDir bool) string {
 	g.t.Helper()
 	fd, err := unix.Open(g.tree+"/"+dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		g.t.Fatal(err)
 	}
 	defer unix.Close(fd)
-	e, ours := w.Remove(g.tree+"/"+path, fd, folder)
+	e, ours := w.Remove(g.tree+"/"+path, fd, wantsDir)
 	switch {
 	case !ours:
 		return "not ours"
@@ -55,11 +55,11 @@ func (g *ground) remove(w *Worktrees, path, dir string, folder bool) string {
 func (g *ground) removes(w *Worktrees, rows ...[3]string) {
 	g.t.Helper()
 	for _, r := range rows {
-		path, folder := r[0], r[0][len(r[0])-1] == '/'
-		if folder {
+		path, wantsDir := r[0], r[0][len(r[0])-1] == '/'
+		if wantsDir {
 			path = path[:len(path)-1]
 		}
-		if got := g.remove(w, path, r[1], folder); got != r[2] {
+		if got := g.remove(w, path, r[1], wantsDir); got != r[2] {
 			g.t.Errorf("%s in %s: %s, want %s", r[0], r[1], got, r[2])
 		}
 	}
@@ -152,7 +152,7 @@ func (g *ground) link(to, name string) {
 
 // A directory that cannot be removed after all has its commondir again: without one
 // it would be a repository's.
-func TestWorktreeFolderThatStays(t *testing.T) {
+func TestWorktreeDirThatStays(t *testing.T) {
 	dirstest.AsUser(t)
 	g, w := linked(t)
 	if err := os.Remove(g.tree + "/" + admin + "/HEAD"); err != nil {
