@@ -73,11 +73,11 @@ func (a *address) internet() (ip reach.IP, port int, ok bool) {
 	return ip, int(a.b[2])<<8 | int(a.b[3]), true
 }
 
-// ownFolder splits a path such as /proc/self/fd/7/name into the caller's descriptor
+// ownDir splits a path such as /proc/self/fd/7/name into the caller's descriptor
 // and the name under it. Programs use such paths if the directory's own path is too
 // long for a socket address. They need parsing because the supervisor's /proc/self is
 // another process.
-func ownFolder(path []byte) (dirfd int32, rest []byte, ok bool) {
+func ownDir(path []byte) (dirfd int32, rest []byte, ok bool) {
 	for _, prefix := range [...]string{"/proc/self/fd/", "/proc/thread-self/fd/", "/dev/fd/"} {
 		tail, found := bytes.CutPrefix(path, []byte(prefix))
 		if !found {

@@ -95,7 +95,7 @@ func TestPathsBeneathADescriptor(t *testing.T) {
 		"/proc/1/fd/7/a":              "",
 		"a/proc/self/fd/7/a":          "",
 	} {
-		n, rest, ok := ownFolder(append([]byte(path), 0))
+		n, rest, ok := ownDir(append([]byte(path), 0))
 		got := ""
 		if ok {
 			got = string('0'+byte(n)) + " " + string(bytes.TrimSuffix(rest, []byte{0}))
@@ -130,7 +130,7 @@ func FuzzAddress(f *testing.F) {
 				t.Errorf("%v: %q, %v %v", b, text, ap, err)
 			}
 		}
-		ownFolder(append(append([]byte("/proc/self/fd/"), bytes.ReplaceAll(b, []byte{0}, nil)...), 0))
+		ownDir(append(append([]byte("/proc/self/fd/"), bytes.ReplaceAll(b, []byte{0}, nil)...), 0))
 		if *a != whole {
 			t.Errorf("%v: reading changed it", b)
 		}

@@ -18,8 +18,8 @@ type nameCall struct {
 
 // nameCalls are the calls of seccomp.NotifyNames and NotifyRefused.
 var nameCalls = map[string]nameCall{
-	"mkdir":     {pathArg{-1, 0}, nowhere, -1, nowhere, makeFolder},
-	"mkdirat":   {pathArg{0, 1}, nowhere, -1, nowhere, makeFolder},
+	"mkdir":     {pathArg{-1, 0}, nowhere, -1, nowhere, makeDir},
+	"mkdirat":   {pathArg{0, 1}, nowhere, -1, nowhere, makeDir},
 	"mknod":     {pathArg{-1, 0}, nowhere, -1, nowhere, "create"},
 	"mknodat":   {pathArg{0, 1}, nowhere, -1, nowhere, "create"},
 	"symlink":   {pathArg{-1, 1}, nowhere, -1, nowhere, MakeLink},
@@ -31,7 +31,7 @@ var nameCalls = map[string]nameCall{
 	"renameat2": {pathArg{2, 3}, pathArg{0, 1}, 4, nowhere, "rename"},
 	"unlink":    {nowhere, pathArg{-1, 0}, -1, nowhere, "remove"},
 	"unlinkat":  {nowhere, pathArg{0, 1}, -1, nowhere, "remove"},
-	"rmdir":     {nowhere, pathArg{-1, 0}, -1, nowhere, removeFolder},
+	"rmdir":     {nowhere, pathArg{-1, 0}, -1, nowhere, removeDir},
 }
 
 // openCall gives the positions of an open's arguments: flags, or how for a struct

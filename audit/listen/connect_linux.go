@@ -135,7 +135,7 @@ func (c *connector) route(f *pendingConnect, domain int) unix.Errno {
 func (c *connector) routePath(f *pendingConnect, path []byte, within []*narrowed) unix.Errno {
 	path = c.path[:copy(c.path[:], path)]
 	dirfd := int32(unix.AT_FDCWD)
-	if n, rest, ok := ownFolder(path); ok {
+	if n, rest, ok := ownDir(path); ok {
 		dirfd, path = n, rest
 	}
 	r := c.resolve(dirfd, path, false)

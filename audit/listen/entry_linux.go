@@ -212,7 +212,7 @@ func (p *paths) target(d *entry, b *scratch) (path []byte, isLink bool) {
 	return append(append(next, b.path[:n]...), 0), true
 }
 
-// entryByProc is entry for a path through /proc/self/fd, see ownFolder. Its result may
+// entryByProc is entry for a path through /proc/self/fd, see ownDir. Its result may
 // only be reported, never decided by: a thread can have a descriptor table other than
 // its process's, which /proc/self shows.
 func (p *paths) entryByProc(a argument, b *scratch, how follow) entry {
@@ -220,7 +220,7 @@ func (p *paths) entryByProc(a argument, b *scratch, how follow) entry {
 	if e != 0 {
 		return entry{unread: true}
 	}
-	dirfd, rest, ok := ownFolder(path)
+	dirfd, rest, ok := ownDir(path)
 	if !ok {
 		return entry{odd: true}
 	}

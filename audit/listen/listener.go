@@ -23,7 +23,7 @@ type Config struct {
 	// Remove removes a path of the host on which the sandbox has a mount, where the kernel
 	// would deny that. ours is false if the path is not Remove's to decide. dir is the
 	// directory that contains the path. nil: the kernel decides all removals.
-	Remove func(path string, dir int, folder bool) (e unix.Errno, ours bool)
+	Remove func(path string, dir int, wantsDir bool) (e unix.Errno, ours bool)
 	// Makes is called before a call continues that may create a name, perhaps another one
 	// than the listener checked; may be nil.
 	Makes func()
@@ -33,8 +33,8 @@ type Config struct {
 	// Refused is called for each call that is denied or is about to be. The Refusal is
 	// valid until Refused returns.
 	Refused func(*Refusal)
-	// Tells is the answer to a nested sbx that sends wrap.BudgetSpec; "" for none.
-	Tells string
+	// ForNested is the answer to a nested sbx that sends wrap.BudgetSpec; "" for none.
+	ForNested string
 }
 
 // Listener answers the seccomp notifications of one sandbox. Its methods must not be
@@ -73,7 +73,7 @@ func New(c *Config) *Listener {
 	l.contact = contact{&l.caller, c.Counts.Ledger, c.Aside}
 	l.starts.paths, l.starts.programs = &l.paths, c.Programs
 	l.starts.answers, l.starts.Counts, l.starts.budgets.caller = &l.answers, c.Counts, &l.caller
-	l.starts.inner = inner{answers: &l.answers, tells: c.Tells, budgets: &l.starts.budgets}
+	l.starts.inner = inner{answers: &l.answers, forNested: c.ForNested, budgets: &l.starts.budgets}
 	if c.Sockets != nil {
 		l.addSockets(c.Sockets)
 	}

@@ -53,7 +53,7 @@ func (n *namer) decide(c *nameCall) {
 	// A name that exists answers EEXIST, except to a rename, which replaces it.
 	replaces := c.takes != nowhere
 	for _, d := range []*entry{&made, &taken} {
-		if d == &taken && !swaps || d.exists && !replaces || !n.rules.stops(d) || c.action == makeFolder && n.rules.mayMake(d) {
+		if d == &taken && !swaps || d.exists && !replaces || !n.rules.stops(d) || c.action == makeDir && n.rules.mayMake(d) {
 			continue
 		}
 		n.deny(ByName, c.action, d.text())
@@ -181,7 +181,7 @@ func (n *namer) guardsName(c *nameCall, made, taken, from *entry) bool {
 	case !taken.exists:
 		return false
 	case gt >= guard.Pinned && c.makes == nowhere:
-		if _, e = n.mounts.asFolder(c, taken); e != 0 {
+		if _, e = n.mounts.removesDir(c, taken); e != 0 {
 			n.fail(e)
 			return true
 		}

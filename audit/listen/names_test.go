@@ -9,8 +9,8 @@ import (
 // Every action that a call is reported by is of a kind for which a line is looked up.
 func TestKindOf(t *testing.T) {
 	for action, want := range map[string]wrap.ActKind{
-		"create": wrap.ToMake, makeFolder: wrap.ToMake, MakeLink: wrap.ToLink, makeSocket: wrap.ToLink,
-		"rename": wrap.ToTake, "remove": wrap.ToTake, removeFolder: wrap.ToTake,
+		"create": wrap.ToMake, makeDir: wrap.ToMake, MakeLink: wrap.ToLink, makeSocket: wrap.ToLink,
+		"rename": wrap.ToTake, "remove": wrap.ToTake, removeDir: wrap.ToTake,
 		Execute: wrap.ToRead, "open": wrap.ToRead, "open for reading": wrap.ToRead,
 		"open for writing": wrap.ToWrite, "truncate": wrap.ToWrite,
 	} {

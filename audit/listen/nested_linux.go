@@ -43,7 +43,7 @@ func (b *nested) gone() bool {
 // inner answers the requests of a nested sbx.
 type inner struct {
 	*answers
-	tells     string
+	forNested string
 	budgets   *budgets
 	narrowing *narrowing
 }
@@ -70,11 +70,11 @@ func (i *inner) serve(on, request, number uint64) {
 }
 
 // sendSpec answers wrap.BudgetSpec with a descriptor of a sealed file that holds
-// Config.Tells.
+// Config.ForNested.
 func (i *inner) sendSpec() {
 	fd, e := -1, unix.ENOENT
-	if i.tells != "" {
-		fd, e = sealed("sbx-spec", i.tells)
+	if i.forNested != "" {
+		fd, e = sealed("sbx-spec", i.forNested)
 	}
 	if e == 0 {
 		e = i.give(fd, true)

@@ -10,11 +10,11 @@ import (
 // Programs is wrap.Programs with its paths resolved to device and inode numbers, so that
 // it matches a file under any name.
 type Programs struct {
-	root                            int
-	limited                         bool
-	masks                           []string // the paths of denied programs
-	places                          []string // the paths of allowed directories
-	files, folders, loaders, denied map[node]bool
+	root                         int
+	limited                      bool
+	masks                        []string // the paths of denied programs
+	places                       []string // the paths of allowed directories
+	files, dirs, loaders, denied map[node]bool
 }
 
 // Learn resolves a plan's program rules in the sandbox, before its command starts; root
@@ -35,7 +35,7 @@ func Learn(root int, p *wrap.Programs) *Programs {
 		return m, found
 	}
 	r.files, _ = set(p.Files)
-	r.folders, r.places = set(p.Dirs)
+	r.dirs, r.places = set(p.Dirs)
 	r.loaders, _ = set(p.Loaders)
 	r.denied, _ = set(p.Denied)
 	return r
@@ -57,7 +57,7 @@ func (r *Programs) outside(fd int) bool {
 	if gone && !(bytes.HasSuffix(path[:n], []byte(removed)) && r.inPlace()) {
 		return false // without a path: charged, and the kernel decides
 	}
-	if !gone && len(r.folders) == 0 {
+	if !gone && len(r.dirs) == 0 {
 		return true
 	}
 	for n = bytes.LastIndexByte(path[:n], '/'); n >= 0; n = bytes.LastIndexByte(path[:n], '/') {
@@ -66,7 +66,7 @@ func (r *Programs) outside(fd int) bool {
 		above, e := placeIn(r.root, path[:end+1])
 		switch {
 		case gone && e != 0: // removed as well
-		case e != 0 || r.folders[above.node] || gone && above.mount != file.mount:
+		case e != 0 || r.dirs[above.node] || gone && above.mount != file.mount:
 			return false // the mount of a file in memory (memfd_create) is nowhere in view
 		default:
 			gone = false
@@ -80,6 +80,6 @@ func (r *Programs) outside(fd int) bool {
 func (r *Programs) inPlace() bool {
 	return !slices.ContainsFunc(r.places, func(path string) bool {
 		here, e := placeIn(r.root, append([]byte(path), 0))
-		return e != 0 || !r.folders[here.node]
+		return e != 0 || !r.dirs[here.node]
 	})
 }

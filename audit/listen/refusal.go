@@ -38,24 +38,24 @@ const (
 
 // Values of Refusal.Action.
 const (
-	Execute      = "execute"
-	Connect      = "connect"                   // to a path or by TCP, the only protocol of network.allow
-	LookFor      = "look for"                  // check for a file or open it to read
-	OpenInRoot   = "open with RESOLVE_IN_ROOT" // for writing, which the listener always denies
-	MakeLink     = "create a link"
-	makeFolder   = "create a directory"
-	makeSocket   = "create a socket"
-	removeFolder = "remove a directory"
+	Execute    = "execute"
+	Connect    = "connect"                   // to a path or by TCP, the only protocol of network.allow
+	LookFor    = "look for"                  // check for a file or open it to read
+	OpenInRoot = "open with RESOLVE_IN_ROOT" // for writing, which the listener always denies
+	MakeLink   = "create a link"
+	makeDir    = "create a directory"
+	makeSocket = "create a socket"
+	removeDir  = "remove a directory"
 )
 
 // KindOf returns the kind of access to its path that an action is.
 func KindOf(action string) wrap.ActKind {
 	switch action {
-	case "create", makeFolder:
+	case "create", makeDir:
 		return wrap.ToMake
 	case MakeLink, makeSocket:
 		return wrap.ToLink
-	case "rename", "remove", removeFolder:
+	case "rename", "remove", removeDir:
 		return wrap.ToTake
 	case Execute, "open", "open for reading":
 		return wrap.ToRead

@@ -12,7 +12,7 @@ type remover struct {
 	*paths
 	*answers
 	rules  *Rules
-	remove func(path string, dir int, folder bool) (e unix.Errno, ours bool) // Config.Remove
+	remove func(path string, dir int, wantsDir bool) (e unix.Errno, ours bool) // Config.Remove
 }
 
 // removeMount answers the removal of a mount point that the spec allows to be removed: the
@@ -25,7 +25,7 @@ func (m *remover) removeMount(c *nameCall, d *entry) bool {
 	if g, _ := m.rules.guard(d); !d.mounted && g != guard.Pinned && g != guard.Fixed {
 		return false
 	}
-	folder, e := m.asFolder(c, d)
+	wantsDir, e := m.removesDir(c, d)
 	if e != 0 {
 		return false
 	}
@@ -37,7 +37,7 @@ func (m *remover) removeMount(c *nameCall, d *entry) bool {
 	if !ok {
 		return false
 	}
-	e, ours := m.remove(path, d.dir, folder)
+	e, ours := m.remove(path, d.dir, wantsDir)
 	back()
 	switch {
 	case !ours:
@@ -50,24 +50,24 @@ func (m *remover) removeMount(c *nameCall, d *entry) bool {
 	return true
 }
 
-// asFolder reports whether a call removes a directory, and the errno if the entry is of
+// removesDir reports whether a call removes a directory, and the errno if the entry is of
 // the wrong type.
-func (m *remover) asFolder(c *nameCall, d *entry) (folder bool, e unix.Errno) {
-	folder = c.action == removeFolder
+func (m *remover) removesDir(c *nameCall, d *entry) (wantsDir bool, e unix.Errno) {
+	wantsDir = c.action == removeDir
 	if c.takes.dir >= 0 { // unlinkat
 		flags := m.call.Args[2]
 		if flags&^unix.AT_REMOVEDIR != 0 {
 			return false, unix.EINVAL
 		}
-		folder = flags != 0
+		wantsDir = flags != 0
 	}
 	asked := &m.work[1].path
 	end := bytes.IndexByte(asked[:], 0)
 	switch isDir := d.kind == unix.S_IFDIR; {
-	case isDir && !folder:
-		return folder, unix.EISDIR
-	case !isDir && (folder || end > 0 && asked[end-1] == '/'):
-		return folder, unix.ENOTDIR
+	case isDir && !wantsDir:
+		return wantsDir, unix.EISDIR
+	case !isDir && (wantsDir || end > 0 && asked[end-1] == '/'):
+		return wantsDir, unix.ENOTDIR
 	}
-	return folder, 0
+	return wantsDir, 0
 }

@@ -105,7 +105,7 @@ func (x *Started) listenerConfig(fd, root int) listen.Config {
 		c.Secrets = x.Plan.Secrets()
 	}
 	if x.Plan.Counter == wrap.CounterNotify {
-		c.Counts.Ledger, c.Counts.Timeline, c.Tells = &x.count.ledger, x.record.Timeline, x.Plan.ForNested
+		c.Counts.Ledger, c.Counts.Timeline, c.ForNested = &x.count.ledger, x.record.Timeline, x.Plan.ForNested
 		// An inherited descriptor may be a connection to a model.
 		if x.Plan.SeesReach() && x.Agent.Agent != 0 && len(x.Keep) == 0 {
 			x.count.ledger.Own, c.Aside = spec.Some(0), agent.Aside(x.Agent.Agent)
