@@ -35,7 +35,7 @@ func ReadAmendment(f Field, from, text, dir string) (Amendment, *DecodeError) {
 		return Amendment{}, err.(*DecodeError)
 	}
 	if f.isPaths() {
-		path := fromFolder(dir, text)
+		path := fromDir(dir, text)
 		if _, ok := Spelled(path); !ok && path != text {
 			return Amendment{}, &DecodeError{Name: from, Field: string(f), Why: "no spec can name " + quote(cut(path)), Help: "start in another directory"}
 		}
@@ -92,9 +92,9 @@ func flagNode(f Field, text string) (n *Node, why string) {
 	return doc.Strs([]string{text}), ""
 }
 
-// fromFolder returns a path of a list of filesystem, relative to dir, as an absolute path. dir has no
+// fromDir returns a path of a list of filesystem, relative to dir, as an absolute path. dir has no
 // links. Other items than relative paths stay unchanged.
-func fromFolder(dir, path string) string {
+func fromDir(dir, path string) string {
 	if path[0] == '/' || path[0] == '~' || path[0] == '@' || strings.HasPrefix(path, "**/") {
 		return path
 	}
@@ -104,7 +104,7 @@ func fromFolder(dir, path string) string {
 		case first == "..":
 			dir = parent(dir)
 		case first != "." && first != "":
-			return inFolder(dir, path)
+			return joinPath(dir, path)
 		}
 		if !more || rest == "" {
 			return dir

@@ -136,14 +136,14 @@ func TestAmendReadsFromAnyDir(t *testing.T) {
 	}
 }
 
-func TestFromFolder(t *testing.T) {
+func TestFromDir(t *testing.T) {
 	for in, want := range map[string]string{
 		"a": "/srv/w/a", "./a": "/srv/w/a", ".//a/": "/srv/w/a/", ".": "/srv/w", "./": "/srv/w", "..": "/srv", "../..": "/", "../../../a": "/a",
 		"../a/../b": "/srv/a/../b", // a may be a link
 		"./~":       "/srv/w/~", "./@a": "/srv/w/@a", "...": "/srv/w/...",
 		"/a/..": "/a/..", "~": "~", "~/a": "~/a", "@system": "@system", "**/.git": "**/.git",
 	} {
-		if got := fromFolder("/srv/w", in); got != want {
+		if got := fromDir("/srv/w", in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}

@@ -46,7 +46,7 @@ func Chain(docs []*SandboxSpec, in Inputs) ([]Resolved, error) {
 	all := make([]Resolved, 0, len(docs))
 	in.WrittenDirs = slices.Clone(in.WrittenDirs)
 	for _, d := range docs {
-		in.WrittenDirs = append(in.WrittenDirs, d.Source.folder(&in))
+		in.WrittenDirs = append(in.WrittenDirs, d.Source.baseDir(&in))
 	}
 	r, err := Resolve(docs[0], in)
 	for i := 0; err == nil; {
@@ -111,7 +111,7 @@ func (m *merger) merge() (*SandboxSpec, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc.Source.Dir = m.child.Source.folder(m.in)
+	doc.Source.Dir = m.child.Source.baseDir(m.in)
 	if m.child.Source.Kind == AgentOptions {
 		doc.Source.Kind = AgentOptions
 	}

@@ -18,7 +18,7 @@ func (m *merger) placed() placer {
 	case m.tree.Abs != "" && !m.child.WorkingDir.Set:
 		p.base = m.tree.Abs
 	case m.child.WorkingDir.Set:
-		p.base = p.absolute(m.child.WorkingDir.Value, m.child.Source.folder(m.in))
+		p.base = p.absolute(m.child.WorkingDir.Value, m.child.Source.baseDir(m.in))
 	}
 	return p
 }

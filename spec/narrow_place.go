@@ -10,8 +10,8 @@ type placer struct {
 	home string
 }
 
-// folder returns the directory to which a document's own relative paths count.
-func (s *Source) folder(in *Inputs) string {
+// baseDir returns the directory that a document's own relative paths count from.
+func (s *Source) baseDir(in *Inputs) string {
 	if s.Dir != "" {
 		return s.Dir
 	}
@@ -26,7 +26,7 @@ func (p *placer) field(info *FieldInfo, in *Inputs) *Node {
 	}
 	switch info.Field {
 	case "working_dir", "sandbox.root":
-		return p.path(n, p.doc.Source.folder(in))
+		return p.path(n, p.doc.Source.baseDir(in))
 	case "broker.grant":
 		return p.list(n, func(item *Node) *Node {
 			at := p.stamp(item)
@@ -159,7 +159,7 @@ func (m *merger) hideDropped(hide *Node) *Node {
 // only the subtree.
 func (m *merger) restrictedList(parent *Node) *Node {
 	root := m.parent.Restricted.Real
-	sub, err := resolvePath(m.in.Paths, inFolder(root, "./"+m.child.Restrict.Value))
+	sub, err := resolvePath(m.in.Paths, joinPath(root, "./"+m.child.Restrict.Value))
 	if root == "" || err != nil {
 		return parent
 	}

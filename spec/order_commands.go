@@ -124,7 +124,7 @@ func (o *order) places(r *Resolved, name string) (all []string) {
 	for dir := range strings.SplitSeq(r.searchPath(), ":") {
 		path := dir + "/" + name
 		if dir == "" || dir[0] != '/' {
-			path = inFolder(r.WorkingDir.Abs, "./"+path)
+			path = joinPath(r.WorkingDir.Abs, "./"+path)
 		}
 		host, _ := r.Outside(clean(path))
 		at, err := resolvePath(o.in.Paths, host)

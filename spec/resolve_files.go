@@ -17,7 +17,7 @@ func (r *resolver) absolute(p, base string) (abs, why string) {
 		}
 		return r.in.Home + p[1:], ""
 	}
-	return inFolder(base, p), ""
+	return joinPath(base, p), ""
 }
 
 // walk resolves the path that f names. Even with an error, the Path has all that is known.
@@ -69,7 +69,7 @@ func missing(p Path) string {
 	return why
 }
 
-func (r *resolver) mustBeFolder(f Field, do, asked, base string) (Path, bool) {
+func (r *resolver) mustBeDir(f Field, do, asked, base string) (Path, bool) {
 	p, ok := r.mustExist(f, do, asked, base)
 	if ok && !p.IsDir {
 		r.refuse(f, do, odd(p.Abs)+" is not a directory", "")
@@ -87,14 +87,14 @@ func (r *resolver) workingDir() {
 			r.refuse("working_dir", "start in "+odd(asked.Value), "with --input and --output the command starts in /work", "leave working_dir out")
 		}
 	case asked.Set:
-		out.WorkingDir, _ = r.mustBeFolder("working_dir", "start in "+odd(asked.Value), asked.Value, r.spec.Source.folder(&r.in))
+		out.WorkingDir, _ = r.mustBeDir("working_dir", "start in "+odd(asked.Value), asked.Value, r.spec.Source.baseDir(&r.in))
 		if !r.spec.AccessMode.Set {
 			r.note("working_dir", "without an access_mode it only says where the command starts")
 		}
 	case out.Root.Abs != "":
 		out.WorkingDir = implied(out.Restricted)
 	default:
-		out.WorkingDir, _ = r.mustBeFolder("working_dir", "start in the current directory", r.in.Cwd, "/")
+		out.WorkingDir, _ = r.mustBeDir("working_dir", "start in the current directory", r.in.Cwd, "/")
 		out.WorkingDir = implied(out.WorkingDir)
 	}
 }

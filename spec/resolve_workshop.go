@@ -18,7 +18,7 @@ func (r *resolver) workshop() {
 		r.refuse("readonly", "make the workshop writable by readonly: false", "sandbox.readonly is true", "leave readonly out")
 	}
 	asked := s.Sandbox.Value.Root.Value
-	root, ok := r.mustBeFolder("sandbox.root", "use the root "+odd(asked), asked, r.spec.Source.folder(&r.in))
+	root, ok := r.mustBeDir("sandbox.root", "use the root "+odd(asked), asked, r.spec.Source.baseDir(&r.in))
 	r.out.Root, r.out.Restricted = root, root
 	if ok && r.inWorkshop(root) && s.Restrict.Set {
 		r.restrict(root, s.Restrict.Value)
@@ -31,9 +31,9 @@ func (r *resolver) inWorkshop(p Path) bool {
 	if k := r.spec.Source.Kind; k != WorkshopFile && k != OldWorkerFile {
 		return true
 	}
-	folder, why := r.walk("", r.spec.Source.folder(&r.in), "/")
-	if why == "" && !under(p.Real, folder.Real) {
-		why = odd(p.Abs) + " lies outside of the workshop's directory " + odd(folder.Abs)
+	dir, why := r.walk("", r.spec.Source.baseDir(&r.in), "/")
+	if why == "" && !under(p.Real, dir.Real) {
+		why = odd(p.Abs) + " lies outside of the workshop's directory " + odd(dir.Abs)
 		if p.Real != p.Abs {
 			why += ": it is " + odd(p.Real)
 		}
@@ -67,7 +67,7 @@ func (r *resolver) restrict(root Path, asked string) {
 		r.refuse("restrict", do, "it leaves the root "+rooted(&root), subtreeHelp)
 		return
 	}
-	p, why := r.follow("restrict", do, inFolder(root.Real, "./"+asked), "/")
+	p, why := r.follow("restrict", do, joinPath(root.Real, "./"+asked), "/")
 	p.Asked = asked
 	help := ""
 	switch {
@@ -155,10 +155,10 @@ func (r *resolver) job() {
 	}
 	r.out.Job = &Job{}
 	if ask.Input != "" {
-		r.out.Job.Input, _ = r.mustBeFolder("", "take --input "+odd(ask.Input), ask.Input, r.in.Cwd)
+		r.out.Job.Input, _ = r.mustBeDir("", "take --input "+odd(ask.Input), ask.Input, r.in.Cwd)
 	}
 	if ask.Output != "" {
-		r.out.Job.Output, _ = r.mustBeFolder("", "write to --output "+odd(ask.Output), ask.Output, r.in.Cwd)
+		r.out.Job.Output, _ = r.mustBeDir("", "write to --output "+odd(ask.Output), ask.Output, r.in.Cwd)
 	}
 	if r.out.AccessMode == AccessUnset {
 		r.out.AccessMode = WorkspaceWrite

@@ -145,24 +145,24 @@ const maxForks = 4
 
 // pathGlobs returns the globs of a rule for files.
 func pathGlobs(rule string, at Place) globs {
-	folder := strings.TrimSuffix(rule, "/")
+	pattern := strings.TrimSuffix(rule, "/")
 	switch {
 	case strings.HasPrefix(rule, "//"):
-		folder = folder[1:]
+		pattern = pattern[1:]
 	case rule == "~" || strings.HasPrefix(rule, "~/"):
-		folder = at.Home + folder[1:]
+		pattern = at.Home + pattern[1:]
 	case strings.HasPrefix(rule, "/"):
-		folder = at.Dir + folder
+		pattern = at.Dir + pattern
 	case strings.HasPrefix(rule, "./"):
-		folder = at.Dir + folder[1:]
-	case strings.Contains(folder, "/"):
-		folder = at.Dir + "/" + folder
+		pattern = at.Dir + pattern[1:]
+	case strings.Contains(pattern, "/"):
+		pattern = at.Dir + "/" + pattern
 	default:
-		folder = at.Dir + "/**/" + folder
+		pattern = at.Dir + "/**/" + pattern
 	}
 	all := globs{nil}
 	forks := 0
-	for i, r := 0, []rune(folder); i < len(r); i++ {
+	for i, r := 0, []rune(pattern); i < len(r); i++ {
 		fork := false
 		c := r[i]
 		switch {

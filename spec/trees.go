@@ -71,7 +71,7 @@ func (t *Trees) gather() {
 // addDocument adds the trees of a document. Its relative paths count from its own working directory
 // or, without one, from base. It returns the base of the next document.
 func (t *Trees) addDocument(d *SandboxSpec, base string) string {
-	from := d.Source.folder(&t.in)
+	from := d.Source.baseDir(&t.in)
 	t.add(from, "/", treeAt{beside: true})
 	writes := d.AccessMode.Value != ReadOnly && !d.Readonly.Value && !d.Sandbox.Value.Readonly.Value
 	if root := d.Sandbox.Value.Root; root.Set {

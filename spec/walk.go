@@ -28,9 +28,9 @@ func resolvePath(paths Paths, p string) (Path, error) {
 
 // walkPart is a component that is still to be resolved.
 type walkPart struct {
-	name   string
-	asked  bool // it belongs to the path itself, not to a link's target
-	folder bool // it must be a directory, since another component follows
+	name      string
+	asked     bool // it belongs to the path itself, not to a link's target
+	mustBeDir bool // it must be a directory, since another component follows
 }
 
 // walker is the state of resolvePath.
@@ -57,7 +57,7 @@ func (w *walker) push(p string, asked bool) {
 		case "", ".":
 			more = more || i > 0 // "a/" and "a/." want a directory
 		default:
-			w.todo = append(w.todo, walkPart{name: name, asked: asked, folder: more})
+			w.todo = append(w.todo, walkPart{name: name, asked: asked, mustBeDir: more})
 			more = true
 		}
 	}
@@ -67,9 +67,9 @@ func (w *walker) step(part walkPart) error {
 	if part.name == ".." {
 		return w.up(part.asked)
 	}
-	at := inFolder(w.real, part.name)
+	at := joinPath(w.real, part.name)
 	if part.asked {
-		w.abs = inFolder(w.abs, part.name)
+		w.abs = joinPath(w.abs, part.name)
 		w.linked = append(w.linked, false)
 	}
 	if w.missing {
@@ -85,7 +85,7 @@ func (w *walker) step(part walkPart) error {
 		return err
 	case info.IsLink:
 		return w.follow(at, part)
-	case part.folder && !info.IsDir:
+	case part.mustBeDir && !info.IsDir:
 		return NotDirectory
 	}
 	w.real, w.isDir = at, info.IsDir
@@ -134,22 +134,22 @@ func (w *walker) follow(at string, part walkPart) error {
 	if target[0] == '/' {
 		w.real, w.isDir = "/", true
 	}
-	if part.folder && len(w.todo) == 0 {
+	if part.mustBeDir && len(w.todo) == 0 {
 		target += "/" // the link's target must be a directory too
 	}
 	w.push(target, false)
 	return nil
 }
 
-func inFolder(folder, name string) string {
-	folder = strings.TrimRight(folder, "/")
+func joinPath(dir, name string) string {
+	dir = strings.TrimRight(dir, "/")
 	for strings.HasPrefix(name, "./") {
 		name = name[2:]
 	}
-	if name == "." && folder != "" {
-		return folder
+	if name == "." && dir != "" {
+		return dir
 	}
-	return folder + "/" + name
+	return dir + "/" + name
 }
 
 func parent(path string) string   { return view.Parent(path) }

@@ -123,14 +123,14 @@ func randomTree(t testing.TB, r *rand.Rand) (root string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folders := []string{root}
+	dirs := []string{root}
 	names := []string{"a", "b", "c", "d"}
 	for range 30 {
-		at := filepath.Join(folders[r.Intn(len(folders))], names[r.Intn(len(names))])
+		at := filepath.Join(dirs[r.Intn(len(dirs))], names[r.Intn(len(names))])
 		switch r.Intn(5) {
 		case 0, 1:
 			if os.Mkdir(at, 0o700) == nil {
-				folders = append(folders, at)
+				dirs = append(dirs, at)
 			}
 		case 2:
 			if f, err := os.OpenFile(at, os.O_CREATE|os.O_EXCL, 0o600); err == nil {
@@ -233,13 +233,13 @@ func FuzzClean(f *testing.F) {
 
 func TestWithin(t *testing.T) {
 	for _, test := range []struct {
-		folder, p string
-		want      bool
+		dir, p string
+		want   bool
 	}{
 		{"/", "/", true}, {"/", "/a", true}, {"/a", "/a", true}, {"/a", "/a/b", true}, {"/a", "/ab", false}, {"/a/b", "/a", false},
 	} {
-		if got := under(test.p, test.folder); got != test.want {
-			t.Errorf("%s in %s: %v", test.p, test.folder, got)
+		if got := under(test.p, test.dir); got != test.want {
+			t.Errorf("%s in %s: %v", test.p, test.dir, got)
 		}
 	}
 }
