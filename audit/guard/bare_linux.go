@@ -9,8 +9,8 @@ import (
 	"sbx/internal/view"
 )
 
-// bare notes which names a directory has that make git take it for a repository
-// (is_git_directory), and whether it has names that git does not create.
+// bare notes which names of a directory make git take the directory for a repository
+// (is_git_directory), and whether the directory has names that git does not create.
 type bare struct{ head, objects, refs, commondir, others bool }
 
 func (b *bare) see(e dirs.Entry) {
@@ -59,7 +59,7 @@ func (w *walk) bare(t *tree, fd int, rel string, others bool) {
 		}
 		return
 	}
-	// HEAD first: without it the rest is nothing.
+	// HEAD goes first: without it git ignores the others.
 	for _, name := range [...]string{"HEAD", "commondir", "objects", "refs"} {
 		var st unix.Statx_t
 		at := dirs.Join(rel, name)

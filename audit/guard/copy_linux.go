@@ -7,8 +7,8 @@ import (
 	"sbx/internal/sys"
 )
 
-// The bounds of the copy that a move to another file system needs. A sweep copies at most
-// maxCopies times as much in all.
+// The bounds of one copy, which a move to another file system needs. All copies of a sweep together
+// may be maxCopies times as large.
 const (
 	maxCopies    = 4
 	maxCopyBytes = 256 << 20
@@ -16,8 +16,8 @@ const (
 	maxCopyDepth = 40
 )
 
-// copier copies files, directories and symbolic links by descriptors, within bounds, following
-// no link. Holes of files stay holes. Devices, FIFOs and sockets are left out. bytes and names
+// copier copies files, directories and symbolic links by descriptors and within bounds. It follows
+// no link and keeps the holes of files. It leaves out devices, FIFOs and sockets. bytes and names
 // are how much it may still copy.
 type copier struct {
 	bytes int64

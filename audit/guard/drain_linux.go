@@ -14,8 +14,8 @@ import (
 // maxRounds bounds one Drain: a busy tree must not keep the supervisor busy.
 const maxRounds = 16
 
-// Drain reads the events that are there, without waiting, and returns those that matter. now
-// is the time that goes into the record.
+// Drain reads the pending events without waiting and returns those that matter. now is the time
+// that goes into the record.
 func (x *Watch) Drain(now time.Time) []audit.Notice {
 	var out []audit.Notice
 	for _, path := range x.early {

@@ -5,17 +5,17 @@ import (
 	"encoding/binary"
 )
 
-// What an index is made of (gitformat-index(5)).
+// The layout of an index (gitformat-index(5)).
 const (
 	indexHeader   = 12
-	indexStat     = 40 // of an entry, before its hash
-	indexMode     = 24 // of an entry, where its mode is
+	indexStat     = 40 // length of an entry before its hash
+	indexMode     = 24 // offset of the mode in an entry
 	indexExtended = 0x4000
 	indexLength   = 0x0fff
 )
 
-// maxIndex is the size of the largest index file that is read, for about a million files, and
-// maxIndexes how large all index files together may be that do not belong to a repository from
+// maxIndex is the size of the largest index file that is read, for about a million files.
+// maxIndexes bounds the size of all index files together that do not belong to a repository from
 // before the launch.
 const (
 	maxIndex   = 128 << 20
@@ -31,10 +31,10 @@ func isIndex(b []byte) bool {
 	return version >= 2 && version <= 4
 }
 
-// indexLeads reports whether an index lists a path that git itself never puts into one. The hash
-// that a repository uses is in its configuration, so indexLeads tries both; with the wrong one
-// hardly an entry can be read. Git accepts more than the specification allows, and indexLeads
-// reads an index as git does.
+// indexLeads reports whether an index lists a path that git itself never puts into one. The index
+// does not say which hash it uses (the configuration does), so indexLeads tries both; with the
+// wrong one hardly an entry can be read. Git accepts more than the specification allows, and
+// indexLeads reads an index as git does.
 func indexLeads(b []byte) bool {
 	return indexLeadsBy(b, 20) || indexLeadsBy(b, 32)
 }
@@ -48,7 +48,7 @@ func indexLeadsBy(b []byte, hash int) bool {
 	end, blocks := indexBlocks(b, hash)
 	leads, first := false, 0
 	for i := range count {
-		if len(blocks) > 0 && i == first { // by many threads, each from where a table says
+		if len(blocks) > 0 && i == first { // git reads the blocks of the table in parallel
 			leads = leads || blocks[0].at != r.at
 			first, blocks = first+blocks[0].entries, blocks[1:]
 		}
@@ -64,10 +64,10 @@ func indexLeadsBy(b []byte, hash int) bool {
 // gitlink is the mode of a submodule's entry (S_IFGITLINK).
 const gitlink = 0o160000
 
-// maxModules is how many submodules are looked at by name.
+// maxModules is the number of submodules whose paths are examined.
 const maxModules = 10_000
 
-// indexModules returns the paths of the submodules that an index lists, with either hash.
+// indexModules returns the paths of the submodules that an index lists, read with either hash.
 func indexModules(b []byte) (paths []string) {
 	for _, hash := range [...]int{20, 32} {
 		if !isIndex(b) {
@@ -95,8 +95,9 @@ type indexReader struct {
 	name     []byte // of the last entry
 }
 
-// next is the path that git takes an entry for, until the next one is read: without the
-// directories that it shares with the last entry's, which may be long, and those many.
+// next reads an entry and returns the path that git would write, valid until the following call. If
+// whole is false, name is only the end of that path: version 4 shares the beginning with the last
+// entry, and a command could make both long and the entries many.
 func (r *indexReader) next() (name []byte, whole, ok bool) {
 	fixed := indexStat + r.hash + 2
 	if len(r.b)-r.at < fixed+2 {
@@ -130,7 +131,7 @@ func (r *indexReader) next() (name []byte, whole, ok bool) {
 	}
 	from := kept
 	for from > 0 && kept-from <= len(".git") && r.name[from-1] != '/' {
-		from-- // to where a part begins, or one that is longer than any that leads out
+		from-- // back to the start of the component, or past the length of any that leads out
 	}
 	name, _, _ = bytes.Cut(r.name[from:], []byte{0})
 	return name, from == 0, true
@@ -154,8 +155,8 @@ func indexVarint(b []byte) (v uint64, n int) {
 // indexBlock is a part of an index that one thread of git reads.
 type indexBlock struct{ at, entries int }
 
-// indexBlocks returns where the extensions of an index begin, by the extension EOIE at its end,
-// 0 without one; and the table of blocks in the extension IEOT.
+// indexBlocks returns the offset at which the extensions of an index begin, from the extension EOIE
+// at its end (0 without one), and the table of blocks in the extension IEOT.
 func indexBlocks(b []byte, hash int) (end int, blocks []indexBlock) {
 	at := len(b) - hash - 12 - hash
 	if at < indexHeader || string(b[at:at+4]) != "EOIE" {

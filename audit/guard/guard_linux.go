@@ -28,7 +28,7 @@ type guarded struct {
 	over    bool      // the command removed it, and it is no longer protected
 	asked   bool      // the renewal under way began after the mount fell off
 	stuck   bool      // the last renewal could not mount it, and nothing happened since
-	why     string    // why the renewal could not
+	why     string    // why the last renewal could not mount it
 	ended   int       // how many of events belong to earlier losses of the mount
 	exposed time.Duration
 }
@@ -40,7 +40,7 @@ func (x *Watch) remember(path string) {
 	}
 }
 
-// compare notes what happened since a point in time to a file that no watch covered.
+// compare notes the changes since a point in time to a file that no watch covered.
 func (x *Watch) compare(list []audit.Notice, i int, now, since time.Time) []audit.Notice {
 	g := &x.files[i]
 	is := identify(g.path)
@@ -59,8 +59,8 @@ func (x *Watch) compare(list []audit.Notice, i int, now, since time.Time) []audi
 	return list
 }
 
-// forget notes that the supervisor removed a path because the command asked for it: from now
-// on the host cannot replace anything there.
+// forget notes that the supervisor removed a path because the command asked for it. From then on
+// nothing that the host does at this path counts as a replacement.
 func (x *Watch) forget(path string) {
 	i := x.at[path] - 1
 	if i < 0 || x.files[i].over {
@@ -80,7 +80,7 @@ func (x *Watch) guard(path string, file int) error {
 	dir, name := path[:max(i, 1)], path[i+1:]
 	fd, err := dirs.OpenRealDir(dir)
 	if err != nil {
-		return nil // the directory is gone, and the mounts in it: no event will come
+		return nil // the directory and the mounts in it are gone: no event will come
 	}
 	defer dirs.Close(fd)
 	d, err := x.add(fd, unix.IN_MOVED_FROM|unix.IN_DELETE)
@@ -173,7 +173,7 @@ func (x *Watch) Finish(now time.Time) []audit.Change {
 	var out []audit.Change
 	for i := range x.files {
 		g := &x.files[i]
-		if g.blind { // so is every file if the watch never began
+		if g.blind { // every file is blind if the watch never began
 			x.compare(nil, i, now, x.sweep.Held.began(now))
 		}
 		after := ""

@@ -2,8 +2,8 @@ package guard
 
 import "golang.org/x/sys/unix"
 
-// identity tells one file from another at the same path. An inode number alone does not, as
-// the kernel soon uses it again; the birth time is different then.
+// identity distinguishes files that were at the same path at different times. An inode number alone
+// does not, since the kernel soon reuses it; the birth time is different then.
 type identity struct {
 	dev  [2]uint32
 	ino  uint64
@@ -24,7 +24,7 @@ func identityOf(st *unix.Statx_t) identity {
 	return identity{[2]uint32{st.Dev_major, st.Dev_minor}, st.Ino, st.Btime}
 }
 
-// statx looks at a name under an open directory, never through a link.
+// statx reads the attributes of a name in an open directory and does not follow a link.
 func statx(dir int, name string, st *unix.Statx_t) error {
 	for {
 		err := unix.Statx(dir, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT,

@@ -15,7 +15,7 @@ import (
 // not keep the supervisor busy.
 const (
 	maxMasks  = 256
-	maxOpened = 1000 // of one directory, which is not watched any longer then
+	maxOpened = 1000 // per directory; then its watch ends
 )
 
 // masked is an empty directory that is mounted over one or several directories in the sandbox.
@@ -24,9 +24,9 @@ type masked struct {
 	times  int
 }
 
-// Masks begins to watch for programs that open a masked directory. dir holds the empty
-// directories that are mounted over them. If the user's watches are used up the rest stays
-// unwatched: these notices protect nothing, they only explain.
+// Masks begins to watch for programs that open a masked directory. dir contains the empty
+// directories that are mounted over the masked ones. If the user's watches are used up, the rest
+// stays unwatched: these notices protect nothing and only explain.
 func (x *Watch) Masks(dir int, list []wrap.MaskedDir) {
 	if x.fd < 0 || dir < 0 {
 		return

@@ -21,7 +21,7 @@ type mover struct {
 	copied copier // how much was copied so far
 }
 
-// movedOut is a move, and what could not be done of it.
+// movedOut is a finished move, with a note of any part that failed.
 type movedOut struct {
 	audit.Moved
 	left string
@@ -72,8 +72,8 @@ func (s *mover) take(out *audit.Swept, t *tree, fd int, rel, name string, as aud
 	return nil
 }
 
-// later is a move that At begins and End finishes: the copy may take long, and the supervisor
-// has to answer the sandbox meanwhile.
+// later is a move that At begins and End finishes: the copy may take long, and the supervisor has
+// to answer the sandbox in the meantime.
 type later struct {
 	t     *tree
 	dir   string
@@ -146,7 +146,7 @@ func (s *mover) fetch(fd int, inert, to string, dest int, m movedOut) movedOut {
 	return m
 }
 
-// addTo adds the move to what a sweep found.
+// addTo adds the move to the findings of a sweep.
 func (m *movedOut) addTo(out *audit.Swept) {
 	if m.left != "" {
 		out.AddCut(m.left)

@@ -10,11 +10,11 @@ import (
 	"sbx/internal/dirs"
 )
 
-// Patrol looks for protected names, and for links through which git writes, while the command runs: first at the names that the
-// command was denied, then in every directory of the writable trees, a few at a time. It
-// looks everywhere because a program that changes a path while the supervisor checks it can
-// create a name in any directory. One thread at a time uses it, and uses the Sweep for
-// nothing else at that time.
+// Patrol looks for protected names, and for links through which git writes, while the command runs:
+// first at the names that the command was denied, then in every directory of the writable trees, a
+// few at a time. It looks everywhere because a program that changes a path while the supervisor
+// checks that path can create a name in any directory. Only one thread at a time may use a Patrol,
+// and must not use its Sweep otherwise meanwhile.
 type Patrol struct {
 	s       *Sweep
 	targets []string
@@ -35,8 +35,8 @@ const (
 	PatrolSlice = 500 * time.Microsecond
 )
 
-// maxTargets is how many denied names are looked at in every round, and maxPatrolled how many
-// bytes of directory names a round keeps. The sweep at the end covers the rest.
+// maxTargets is the number of denied names that every round looks at, and maxPatrolled the number
+// of bytes of directory names that a round keeps. The sweep at the end covers the rest.
 const (
 	maxTargets   = 256
 	maxPatrolled = 32 << 20
@@ -59,7 +59,7 @@ func (p *Patrol) Refused(path string) {
 	}
 }
 
-// Full reports whether more names were refused than are looked at.
+// Full reports whether more names were denied than the patrol looks at.
 func (p *Patrol) Full() bool { return p.full }
 
 // Walk begins or continues a round for the given time and reports whether the round is over.
@@ -94,8 +94,8 @@ func (p *Patrol) begin(found *audit.Swept) {
 	p.under, p.tree, p.queue.next, p.queue.room = true, 0, len(p.queue.list), maxPatrolled
 }
 
-// again looks at the targets during a round, which takes minutes in large trees: at all of
-// them or, if there is no time for that, at the next ones in turn.
+// again looks at the targets during a round, which takes minutes in large trees: at all of them or,
+// if there is too little time, at the next ones in turn.
 func (p *Patrol) again(found *audit.Swept, until time.Time) {
 	for range p.targets {
 		p.turn = (p.turn + 1) % len(p.targets)

@@ -9,8 +9,8 @@ import (
 // LookEvery is how often to call Poll when a watch could not begin.
 const LookEvery = 500 * time.Millisecond
 
-// maxTold is how many reported names Poll remembers, so as not to report them each time.
-// When there are more, it forgets them and reports all once more.
+// maxTold is the number of reported names that Poll remembers, so as not to report them each time.
+// When there are more, Poll forgets them and reports all once more.
 const maxTold = 1000
 
 // Poll returns what happened since the last call, for a watch that could not begin. The
@@ -41,7 +41,7 @@ func (x *Watch) around(out []audit.Notice, now time.Time) []audit.Notice {
 		x.follow(x.next[n], func(path string) {
 			is := identify(path)
 			if was, ok := x.told[path]; ok && was == is {
-				return // reported before: it could not be moved away, or is old
+				return // reported before: the name could not be moved away, or is old
 			}
 			if x.told == nil || len(x.told) >= maxTold {
 				x.told = map[string]identity{}

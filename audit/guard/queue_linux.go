@@ -1,6 +1,6 @@
 package guard
 
-// queue holds the directories of a tree that are still to be entered, those near the root
+// queue holds the directories of a tree that the walk has still to enter, those near the root
 // first. It keeps names, not descriptors.
 type queue struct {
 	at   *tree
@@ -9,7 +9,7 @@ type queue struct {
 	room int // how many bytes it may still take
 }
 
-// within is a directory: its name, and the index in the queue of the directory it is in.
+// within is a directory: its name, and the index in the queue of its parent directory.
 type within struct {
 	dir  int32
 	name string
@@ -45,7 +45,7 @@ func (q *queue) path(i int) string {
 	for k := i; k > 0; k = int(q.list[k].dir) {
 		size += len(q.list[k].name) + 1
 	}
-	b := make([]byte, size) // a slash before each
+	b := make([]byte, size) // a slash before each name
 	for end := size; i > 0; i = int(q.list[i].dir) {
 		end -= len(q.list[i].name) + 1
 		b[end] = '/'

@@ -17,9 +17,9 @@ import (
 type Snapshot struct {
 	trees []tree
 	at    unix.Timespec // of the clock that file systems take times from
-	// links are the protected names that were symbolic links. Their times do not tell them
-	// from later ones: the clock ticks in milliseconds, and a link made just before the
-	// launch has the time of the launch.
+	// links are the protected names that were symbolic links. Their times do not distinguish them
+	// from later links: the clock ticks in milliseconds, and a link made just before the launch has
+	// the time of the launch.
 	links map[string]linkState
 }
 
@@ -50,8 +50,8 @@ func (h *Snapshot) same(path string, dir int, name string) bool {
 type tree struct {
 	path string
 	fd   int
-	// clocked reports whether the file system's times are this machine's, so
-	// that they can tell what is older than the launch.
+	// clocked reports whether the times of the file system are this machine's, so that they show
+	// whether a file is older than the launch.
 	clocked bool
 }
 
@@ -95,8 +95,8 @@ func isLink(path string) bool {
 	return unix.Lstat(path, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFLNK
 }
 
-// localClock reports whether a file system stamps changes with this kernel's
-// clock; NFS, FUSE and their like may use a server's.
+// localClock reports whether a file system stamps changes with this kernel's clock; network file
+// systems and FUSE may use a server's.
 func localClock(magic int64) bool {
 	switch magic {
 	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC,
@@ -139,7 +139,7 @@ func (h *Snapshot) has(path string) bool {
 	return slices.ContainsFunc(h.trees, func(t tree) bool { return t.path == path })
 }
 
-// age is whether a file was created before the launch.
+// age says whether a file was created before the launch.
 type age uint8
 
 const (

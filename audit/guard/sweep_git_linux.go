@@ -10,8 +10,8 @@ import (
 	"sbx/wrap/defaults"
 )
 
-// missing notes the directories above an absent path that are absent as well: a directory
-// that is renamed to one of them may contain the path.
+// missing notes the absent directories above an absent path: if a directory is renamed to one of
+// them, it may bring the path along.
 func (s *Sweep) missing(path string) {
 	t, rel := s.Held.find(path)
 	if t == nil {
@@ -30,7 +30,7 @@ func (s *Sweep) missing(path string) {
 	}
 }
 
-// inGit returns path relative to the innermost git directory that was there at launch.
+// inGit returns path relative to the innermost git directory that existed at launch.
 func (s *atLaunch) inGit(path string) (rel string, ok bool) {
 	if len(s.git) == 0 {
 		return "", false
@@ -43,8 +43,8 @@ func (s *atLaunch) inGit(path string) (rel string, ok bool) {
 	return "", false
 }
 
-// forbidden reports whether a path must not be created: by its name, or
-// because a repository's configuration gives it a meaning.
+// forbidden reports whether a path must not be created, because of its name or because a
+// repository's configuration gives the path a meaning.
 func (s *Sweep) forbidden(path, rel string) bool {
 	if s.Match(rel) || s.unmade[path] {
 		return true
@@ -79,24 +79,24 @@ func (s *Sweep) Part(name string) bool {
 	return false
 }
 
-// ambiguous reports whether a path may be a branch of a submodule that the search
-// at launch did not come to ("modules/a/logs/refs/heads/config").
+// ambiguous reports whether a path may be a branch of a submodule that the search at launch did not
+// reach ("modules/a/logs/refs/heads/config").
 func (s *Sweep) ambiguous(path, rel string) bool {
 	in, ok := s.inGit(path)
 	return ok && !s.Match(rel) && !s.Match(".git/"+in) && !s.unmade[path]
 }
 
-// brought reports whether a file may have been moved to its place with a directory above it,
-// which leaves the file's own times unchanged: a directory above that leads to protected names
-// was created, renamed or changed since the launch.
+// brought reports whether a file may have been moved to its place together with a directory above
+// it, which leaves the file's own times unchanged. That requires a directory above the file that
+// leads to protected names and was created, renamed or changed since the launch.
 func (s *Sweep) brought(t *tree, rel string) bool {
 	for dir := dirOf(rel); dir != "" && dir != "."; dir = dirOf(dir) {
 		path := view.Join(t.path, dir)
 		if s.known[path] || s.git[path] {
 			return false
 		}
-		// The search at launch does not ignore case at the root of a tree: a name in
-		// other case may have been there.
+		// The search at launch does not ignore case at the root of a tree, so a name in other case
+		// may have existed already.
 		if s.leads(path, dir) && !s.isOld(t, dir) && (s.Leads == nil || !s.Leads(dir) || rel == strings.ToLower(rel)) {
 			return true
 		}
@@ -104,7 +104,7 @@ func (s *Sweep) brought(t *tree, rel string) bool {
 	return false
 }
 
-// isOld reports whether nobody changed a directory since the launch.
+// isOld reports whether a directory is unchanged since the launch.
 func (s *Sweep) isOld(t *tree, rel string) bool {
 	fd, err := dirs.OpenBeneath(t.fd, rel, unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {

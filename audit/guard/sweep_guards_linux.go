@@ -6,8 +6,8 @@ import (
 	"sbx/wrap"
 )
 
-// Kind is how a path is protected from changes inside. It is decided by name alone: the mount
-// itself may be missing at that moment, because the host replaces the file.
+// Kind says how a path is protected from changes inside. It is decided by name alone: the mount may
+// be missing at that moment, because the host replaces the file.
 type Kind uint8
 
 // The kinds of protection.

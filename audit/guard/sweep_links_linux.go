@@ -52,10 +52,10 @@ func (s *Sweep) link(out *audit.Swept, t *tree, fd int, rel, name string) (gone 
 	return s.take(out, t, fd, rel, name, audit.Moved{Kind: "link", Why: "git writes through such a link"}, false) == nil
 }
 
-// cameAlong reports whether a file in a git directory may have been moved to its place with a
-// directory above it, which leaves the file's own times unchanged. The git directory itself
-// cannot be renamed. Directories of objects do not count: they change all the time, and git
-// writes no text there.
+// cameAlong reports whether a file in a git directory may have been moved to its place together
+// with a directory above it, which leaves the file's own times unchanged. The git directory itself
+// cannot be renamed. Directories of objects do not count: they change all the time, and git writes
+// no text there.
 func (s *Sweep) cameAlong(t *tree, rel string) bool {
 	in, _ := s.ofGit(view.Join(t.path, rel), rel)
 	if defaults.Under(in, "objects") {
@@ -69,8 +69,8 @@ func (s *Sweep) cameAlong(t *tree, rel string) bool {
 	return false
 }
 
-// index moves a changed index file of git away if it lists paths in a git directory or outside
-// of the working tree: "git checkout ." writes to every path in the index without checking.
+// index moves a changed index file of git away if the index lists paths in a git directory or
+// outside of the working tree: "git checkout ." writes to every path in the index without checking.
 func (s *Sweep) index(out *audit.Swept, t *tree, fd int, rel, name string) {
 	path := view.Join(t.path, rel)
 	in, ok := s.ofGit(path, rel)
@@ -123,8 +123,8 @@ func (s *Sweep) index(out *audit.Swept, t *tree, fd int, rel, name string) {
 	}
 }
 
-// unlooked handles an index file that is not read, since too many were read before. It moves a
-// shared index away, of which git makes few, and only reports any other.
+// unlooked handles an index file that is not read because too many were read before. It moves a
+// shared index away, since git makes few of these, and only reports any other.
 func (s *Sweep) unlooked(out *audit.Swept, t *tree, fd int, rel, name string) {
 	const why = "there are more indexes than can be looked at"
 	if name == "index" {

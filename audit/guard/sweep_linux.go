@@ -13,16 +13,16 @@ import (
 	"sbx/wrap/defaults"
 )
 
-// The bounds of the walk at the end on directories that nobody changed since the launch.
+// The bounds of the final walk on directories that are unchanged since the launch.
 const (
 	maxNames   = 2_000_000
 	maxDirs    = 200_000
 	maxSeconds = 10
 )
 
-// The bounds on the other directories. Creating a directory takes longer than looking at it,
-// and each new one extends the time of the walk: a command cannot create so many directories
-// that the walk ends before it comes to a protected name.
+// The bounds of the final walk on all other directories. Creating a directory takes longer than
+// looking at it, and each new one extends the time of the walk: a command cannot create so many
+// directories that the walk ends before it reaches a protected name.
 const (
 	maxNewNames   = 40_000_000
 	maxNewDirs    = 2_000_000
@@ -42,7 +42,7 @@ const (
 // never touched. If the search at launch was not complete (Cut) and the times do not show
 // the age either, the file stays and is reported.
 type Sweep struct {
-	Watch wrap.Watch // Trees, Allowed and Protected count here
+	Watch wrap.Watch // the sweep uses Trees, Allowed and Protected
 	Held  *Snapshot
 	Known []string              // absolute paths of the protected names at launch
 	Cut   bool                  // the search for Known ended early
@@ -57,7 +57,7 @@ type Sweep struct {
 	indexes indexes
 }
 
-// atLaunch is which paths are protected and which existed when the command started.
+// atLaunch records which paths are protected and which existed when the command started.
 type atLaunch struct {
 	known  map[string]bool
 	unmade map[string]bool // Watch.Unmade
@@ -65,13 +65,13 @@ type atLaunch struct {
 	git    map[string]bool // Watch.Git
 	links  map[string]bool // protected names that were links
 	fixed  map[string]bool // protected and read-only inside: the command changes nothing under them
-	// mounted maps the paths that are mount points inside to whether the mount is read-only;
-	// names has the last components of these paths.
+	// mounted maps each mount point inside to whether its mount is read-only; names has the last
+	// components of these paths.
 	mounted map[string]bool
 	names   map[string]bool
 }
 
-// indexes is how much of git's index files was read.
+// indexes counts how much of git's index files was read.
 type indexes struct {
 	long  uint64 // bytes in all
 	block []byte // the buffer for reading one
@@ -130,8 +130,8 @@ func (s *Sweep) Empty(path string) bool {
 	return t != nil && s.mayBeMade(path, rel) && !s.forbidden(path, rel) && !s.isFixed(path)
 }
 
-// mayBeMade reports whether a directory, in the root of a tree or in a home directory in it,
-// commonly holds other things than protected names.
+// mayBeMade reports whether a directory in the root of a tree, or in a home directory in the tree,
+// often contains other files than protected names.
 func (s *Sweep) mayBeMade(path, rel string) bool {
 	for !defaults.MayBeMade(rel) {
 		cut := strings.IndexByte(rel, '/')
@@ -204,9 +204,9 @@ func (s *Sweep) end(w walk) (out audit.Swept) {
 	s.prepare()
 	w.s, w.out, w.buf, w.seen = s, &out, make([]byte, 32<<10), map[string]bool{}
 	s.finish(&out)
-	for _, g := range s.Watch.Git { // first, since an index is not looked at before, and a walk can be made too long
+	for _, g := range s.Watch.Git { // first: nothing has looked at the index during the run, and a command can make the walk too long
 		if t, rel := s.Held.find(g); t != nil {
-			w.seen[g] = w.dir(t, rel) == nil // what cannot be opened is met again
+			w.seen[g] = w.dir(t, rel) == nil // if the directory cannot be opened, the walk tries again
 		}
 	}
 	for i := range s.Held.trees {
@@ -219,7 +219,7 @@ func (s *Sweep) end(w walk) (out audit.Swept) {
 }
 
 // isTop reports whether a name in the open directory fd is the root of another tree, which is
-// walked separately. A directory that took the place of that root since the launch is not.
+// walked separately. A directory that replaced that root since the launch is not.
 func (s *Sweep) isTop(path string, fd int, name string) bool {
 	var st, top unix.Stat_t
 	for i := range s.Held.trees {
@@ -231,8 +231,8 @@ func (s *Sweep) isTop(path string, fd int, name string) bool {
 	return false
 }
 
-// allowed reports whether the spec allows to create path: it lists the path or a directory
-// above, by an absolute path or, at any depth, by a name.
+// allowed reports whether the spec allows creating path: it lists the path or a directory above, by
+// an absolute path or, at any depth, by a name.
 func (s *Sweep) allowed(path, rel string) bool {
 	for _, a := range s.Watch.Allowed {
 		if strings.HasPrefix(a, "/") {
@@ -272,7 +272,7 @@ func (s *Sweep) consider(out *audit.Swept, t *tree, fd int, rel, name string, qu
 	case !forbidden && !link:
 		return true // a directory that leads to a protected name; a symbolic link there could lead to one
 	case s.known[path] && (a != ageNew || !link && !s.links[path] || s.Held.same(path, fd, name)):
-		return true // a link cannot be protected by a mount: another one in its place, or in that of a file, is new
+		return true // a mount cannot protect a link: a new link may replace a file or another link
 	}
 	repository := strings.EqualFold(name, ".git")
 	switch {

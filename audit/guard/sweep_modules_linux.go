@@ -25,7 +25,7 @@ func (s *Sweep) modules(out *audit.Swept) {
 	}
 }
 
-// modulesOf does this for one git directory and its working tree.
+// modulesOf walks the submodules of one git directory and its working tree.
 func (w *walk) modulesOf(git, top string, left *int) {
 	for _, name := range w.s.gitlinks(git + "/index") {
 		if *left--; *left <= 0 {

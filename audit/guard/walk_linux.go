@@ -18,15 +18,15 @@ type walk struct {
 	queue
 	s         *Sweep
 	out       *audit.Swept
-	old, made bounds    // of directories that nobody changed since the launch, and of the others
+	old, made bounds    // for directories that are unchanged since the launch, and for the others
 	until     time.Time // when to end; new files and directories extend it
 	last      time.Time // the latest time to end
 	why       string    // why the walk ended early; "" if it did not
 	buf       []byte
-	seen      map[string]bool // directories of git's that were read before
+	seen      map[string]bool // git directories that were read before
 }
 
-// bounds is how many names may still be read and how many directories entered.
+// bounds are the numbers of names that may still be read and of directories that may be entered.
 type bounds struct{ names, dirs int }
 
 func (w *walk) tree(t *tree) {
@@ -35,7 +35,7 @@ func (w *walk) tree(t *tree) {
 		if err := w.dir(t, rel); err != nil && err != unix.ENOENT && err != unix.ENOTDIR && err != unix.ELOOP {
 			cut := view.Join(t.path, audit.Clip(rel)) + ": " + whyUnread(err)
 			w.out.AddCut(cut)
-			if err == unix.ENAMETOOLONG { // only a directory that was created step by step is so deep
+			if err == unix.ENAMETOOLONG { // only a directory that was created step by step can be so deep
 				w.out.Add(audit.Swept{Early: cut})
 			}
 		}
@@ -57,15 +57,14 @@ func whyUnread(err error) string {
 	return err.Error()
 }
 
-// The reasons for which a walk ends early.
+// The reasons why a walk ends early.
 const (
 	tooManyDirs  = "too many directories"
 	tooManyNames = "too many names"
 	tooSlow      = "too slow"
 )
 
-// enter counts an open directory and returns the bounds that it counts towards, nil if they
-// are reached.
+// enter counts an open directory and returns the bounds that apply to it; nil if they are reached.
 func (w *walk) enter(t *tree, fd int) *bounds {
 	b := &w.made
 	var st unix.Statx_t
@@ -116,7 +115,7 @@ func (w *walk) open(t *tree, rel string) (int, error) {
 	return dirs.OpenReadable(dir, name)
 }
 
-// foundName is a name to look at once the directory has been read: renaming during the read
+// foundName is a name to look at once the whole directory has been read: a rename during the read
 // could hide other names from the reader.
 type foundName struct {
 	name             string
@@ -174,9 +173,9 @@ func (w *walk) dir(t *tree, rel string) error {
 	return f.Err
 }
 
-// worth reports whether a directory may contain new names. A directory that has not changed
-// since the launch and has no subdirectories does not, unless it was moved there with a
-// directory above it.
+// worth reports whether a directory may contain new names. A directory that is unchanged since the
+// launch and has no subdirectories does not, unless it was moved there together with a directory
+// above it.
 func (s *Sweep) worth(t *tree, fd int, rel, name string) bool {
 	if !t.clocked || s.leads(view.Join(t.path, rel), rel) {
 		return true

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxWatched is how many directories are watched for new protected names. In the others
-// only the sweep at the end looks.
+// maxWatched is the number of directories that are watched for new protected names. The sweep at
+// the end covers the others.
 const maxWatched = 64
 
 // Watch reports, through inotify, when the host replaces a protected or masked file and when
@@ -28,7 +28,7 @@ type Watch struct {
 	next  []place // directories of the trees that are not watched yet
 	files []guarded
 	at    map[string]int // by path, the index in files plus 1
-	early []string       // names that were there already when the watch on a directory began
+	early []string       // names that existed already when the watch on a directory began
 	masks map[int32]*masked
 
 	looked time.Time           // when Poll was called last
@@ -40,7 +40,7 @@ type Watch struct {
 
 // watched is one directory under watch.
 type watched struct {
-	names map[string]int // of guarded files in it, their indexes in Watch.files
+	names map[string]int // the guarded files in it: name to index in Watch.files
 	in    *tree          // the tree that the directory belongs to; nil for none
 	rel   string
 	made  int  // files created in it so far
@@ -119,8 +119,7 @@ func inotifyWhy(err error) string {
 	return err.Error()
 }
 
-// add watches the directory of a descriptor. An inode has one watch, however many names it
-// has.
+// add watches the directory of a descriptor. An inode has only one watch, even under several names.
 func (x *Watch) add(fd int, more uint32) (*watched, error) {
 	wd, err := unix.InotifyAddWatch(x.fd, dirs.FDPath(fd), watchMask|more)
 	if err != nil {
@@ -176,7 +175,7 @@ func (x *Watch) follow(p place, appeared func(path string)) {
 		rel := dirs.Join(p.rel, string(e.Name))
 		path := view.Join(p.t.path, rel)
 		if x.isNew(path, rel) {
-			appeared(path) // the name may be older than the launch; it is watched all the same
+			appeared(path) // the name may be older than the launch; its directory is watched anyway
 		}
 		if e.Kind == unix.DT_DIR && len(x.next) < maxWatched && x.worth(path, string(e.Name), rel) {
 			x.next = append(x.next, place{p.t, rel})

@@ -31,7 +31,7 @@ type worktree struct {
 	admin   string
 	dots    []dot
 	gone    [len(adminNames)]bool // which of the names in admin are noted as removed
-	removed bool                  // some protected name of it was removed
+	removed bool                  // some protected name in admin was removed
 }
 
 // dot is a .git file at launch; id is zero if there was none.
@@ -56,10 +56,10 @@ func NewWorktrees(s *Sweep, x *Watch) *Worktrees {
 	return w
 }
 
-// Remove removes a path of the host that is a mount point inside, if the path belongs to a
-// worktree and may be removed at this point; else ours is false, and the answer of the kernel
-// stands. dir is a descriptor of the path's directory as the command reached it, wantsDir whether
-// the command asks to remove a directory. The caller has assumed the command's credentials.
+// Remove removes a path of the host that is a mount point inside, if the path belongs to a worktree
+// and may be removed at this point; else ours is false, and the answer of the kernel stands. dir is
+// a descriptor of the path's directory as the command reached it; wantsDir says that the command
+// asks to remove a directory. The caller has assumed the command's credentials.
 func (w *Worktrees) Remove(path string, dir int, wantsDir bool) (e unix.Errno, ours bool) {
 	for i := range w.list {
 		t := &w.list[i]
@@ -103,8 +103,8 @@ func (w *Worktrees) removeDot(t *worktree, d *dot, dir int) (unix.Errno, bool) {
 	return w.unlink(t, at, d.path, 0), true
 }
 
-// removeEmpty removes an empty directory. Git does so with the "worktrees" directory too,
-// whenever it has removed a worktree.
+// removeEmpty removes an empty directory. Git also removes the "worktrees" directory after it has
+// removed a worktree.
 func (w *Worktrees) removeEmpty(t *worktree, path string, dir int) (unix.Errno, bool) {
 	at, _, ok := w.open(path, dir)
 	if !ok {
@@ -114,7 +114,7 @@ func (w *Worktrees) removeEmpty(t *worktree, path string, dir int) (unix.Errno, 
 	return w.unlink(t, at, path, unix.AT_REMOVEDIR), true
 }
 
-// note notes that a name in a worktree's directory is to be removed with the directory.
+// note notes that a name in a worktree's directory is to be removed together with the directory.
 func (w *Worktrees) note(t *worktree, n, dir int) (unix.Errno, bool) {
 	at, _, ok := w.open(view.Join(t.admin, adminNames[n]), dir)
 	if !ok || !w.allGone(t) {
@@ -163,7 +163,7 @@ func (w *Worktrees) removeAdmin(t *worktree, dir int) (unix.Errno, bool) {
 		}
 	}
 	if e := w.unlink(t, above, t.admin, unix.AT_REMOVEDIR); e != 0 {
-		w.restore(t, at, text) // something was created meanwhile
+		w.restore(t, at, text) // a file was created meanwhile
 		return e, true
 	}
 	for _, n := range adminNames {
@@ -172,8 +172,8 @@ func (w *Worktrees) removeAdmin(t *worktree, dir int) (unix.Errno, bool) {
 	return 0, true
 }
 
-// restore puts the commondir file back into a directory that could not be removed. If another
-// file has that name by now it is new, and the sweep moves it away.
+// restore puts the commondir file back into a directory that could not be removed. If another file
+// has taken that name meanwhile, that file is new and the sweep moves it away.
 func (w *Worktrees) restore(t *worktree, at int, text []byte) {
 	fd, err := dirs.Open(at, wrap.Commondir, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o644)
 	if err != nil {
@@ -202,7 +202,7 @@ func readSmall(dir int, name string) ([]byte, error) {
 	return b[:max(n, 0)], err
 }
 
-// unlink removes a path in the directory at, and forgets what is known of the path.
+// unlink removes a path in the directory at, and forgets everything known about the path.
 func (w *Worktrees) unlink(t *worktree, at int, path string, flags int) unix.Errno {
 	for {
 		err := unix.Unlinkat(at, path[len(dirOf(path))+1:], flags)
@@ -223,8 +223,8 @@ func (w *Worktrees) forget(path string) {
 	w.watch.forget(path)
 }
 
-// open opens the directory of a path, from the tree's own descriptor and without following
-// links, if it is the directory that the command reached.
+// open opens the directory of a path, from the tree's own descriptor and without following links,
+// and checks that it is the directory that the command reached.
 func (w *Worktrees) open(path string, dir int) (at int, name string, ok bool) {
 	t, rel := w.sweep.Held.find(path)
 	if t == nil {
