@@ -13,10 +13,10 @@ type binder struct {
 	clock     *clock
 }
 
-// decide answers bind(fd, address, length). It denies only protected paths and otherwise
-// lets the kernel make the call; the listener later asks its copy of the socket which
-// file it was bound to. A program that swaps the descriptor or the address in between
-// only gets a socket that is not remembered, so nobody can connect to it.
+// decide answers bind(fd, address, length). It denies only protected paths and otherwise lets the
+// kernel make the call; the listener later asks its copy of the socket to which file the socket was
+// bound. A program that swaps the descriptor or the address in between only gets a socket that is
+// not remembered, so nobody can connect to it.
 func (b *binder) decide() {
 	var a address
 	switch b.readAddress(&a) {
@@ -57,9 +57,9 @@ func (b *binder) badAddress() unix.Errno {
 	return unix.EFAULT
 }
 
-// bindPath decides whether a socket file may be created at path, and keeps a copy of
-// the socket to find out later which file it was bound to. within are the nested
-// sandboxes that the caller is in.
+// bindPath decides whether a socket file may be created at path, and keeps a copy of the socket to
+// find out later to which file the socket was bound. within are the nested sandboxes that the
+// caller is in.
 func (b *binder) bindPath(path []byte, within []*narrowed) bool {
 	work := &b.work[0]
 	d := b.entryAt(unix.AT_FDCWD, work.path[:copy(work.path[:], path)], work, stays)

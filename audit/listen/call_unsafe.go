@@ -26,12 +26,12 @@ func openat2(dir int, path []byte, nofollow bool, resolve uint64) (int, unix.Err
 	}
 }
 
-// maxAgain is how often openat2 repeats a call that failed with EAGAIN: the kernel
-// answers that for a path with ".." if a rename anywhere on the host coincides.
+// maxAgain is how often openat2 repeats a call that failed with EAGAIN: the kernel gives that error
+// for a path with ".." if a rename anywhere on the host coincides.
 const maxAgain = 100
 
-// openPath opens a path with O_PATH, openFile for reading. Both resolve it as the
-// supervisor. O_NONBLOCK: a FIFO or a device must not block the listener.
+// openPath opens a path with O_PATH, openFile for reading. Both resolve the path as the supervisor.
+// O_NONBLOCK: a FIFO or a device must not block the listener.
 func openPath(path []byte) (int, unix.Errno) { return open(path, unix.O_PATH|unix.O_CLOEXEC) }
 
 func openFile(path []byte) (int, unix.Errno) {

@@ -100,14 +100,14 @@ func (c *caller) lower() (back func(), ok bool) {
 	if unix.Capset(&header, &less[0]) != nil {
 		return nil, false
 	}
-	return func() { _ = unix.Capset(&header, &own[0]) }, true // they are permitted still
+	return func() { _ = unix.Capset(&header, &own[0]) }, true // these capabilities are still in the permitted set
 }
 
 // sameUser reads a status file, proc_pid_status(5). It returns the thread's effective
 // capabilities and whether its filesystem uid and gid are those given.
 func sameUser(status string, uid, gid int) (caps uint64, ok bool) {
 	caps, err := strconv.ParseUint(read.StatusLine(status, "CapEff:"), 16, 64)
-	last := func(name string) string { // the id that counts for files
+	last := func(name string) string { // the id that file access uses
 		line := read.StatusLine(status, name)
 		return line[strings.LastIndexByte(line, '\t')+1:]
 	}

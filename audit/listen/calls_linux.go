@@ -43,8 +43,8 @@ type openCall struct {
 	action     string // as reported for a file that exists
 }
 
-// openCalls are those of seccomp.NotifyOpens, and openat2. The kernel refuses truncate
-// where it would refuse to open for writing.
+// openCalls are those of seccomp.NotifyOpens, and openat2. The kernel denies truncate wherever it
+// would deny opening for writing.
 var openCalls = map[string]openCall{
 	"open":     {at: pathArg{-1, 0}, flags: 1, how: -1, action: "open for writing"},
 	"openat":   {at: pathArg{0, 1}, flags: 2, how: -1, action: "open for writing"},

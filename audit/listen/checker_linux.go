@@ -22,9 +22,9 @@ type attempt struct {
 	dirfd int32
 	addr  uint64
 	flags uint32
-	path  []byte // as the caller passed it, NUL-terminated
+	path  []byte // as the caller passed the path, NUL-terminated
 	name  string // the program's name for the ledger; valid until the next notification
-	proc  bool   // path leads through a link of /proc, so it is not the program's own
+	proc  bool   // path leads through a link of /proc, so it is not the path of the program itself
 
 	forbidden bool // a rule of the spec denies the program; cause and target are set
 	cause     Cause
@@ -168,8 +168,8 @@ func (c *checker) judgeScript(x *attempt, interp []byte, depth int) unix.Errno {
 	return c.judgePath(x, unix.AT_FDCWD, interp, false, depth+1)
 }
 
-// forbids reports whether a rule denies an otherwise executable file. The kernel would
-// deny it too, except a loader: only this check denies that.
+// forbids reports whether a rule denies an otherwise executable file. The kernel would deny the
+// exec too, unless the file is a loader: a loader is denied by this check alone.
 func (c *checker) forbids(x *attempt, fd int, st *unix.Stat_t, depth int) bool {
 	r, id := c.programs, node{st.Dev, st.Ino}
 	switch {

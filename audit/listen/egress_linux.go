@@ -72,7 +72,7 @@ func (e *Egress) markGone() {
 	e.Lost()
 }
 
-// Idle reports whether the relay has not been used so far.
+// Idle reports whether the relay is still unused.
 func (e *Egress) Idle() bool {
 	e.Hear()
 	return !e.used
@@ -98,7 +98,7 @@ func (e *Egress) handle(b []byte) {
 		} else {
 			delete(e.expected, m.Token)
 		}
-		if led != nil || m.Outcome != wire.Unmade { // a forgotten one that was never made ends nothing
+		if led != nil || m.Outcome != wire.Unmade { // the end of a forgotten connection that was never made does not count
 			e.Ended(led, &m)
 		}
 	}

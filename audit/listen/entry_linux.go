@@ -185,8 +185,9 @@ func (p *paths) entryIn(dir int, name []byte, b *scratch, how follow) entry {
 	return d
 }
 
-// isRemoved reports whether a directory has no path any more. path is what /proc shows of it,
-// which also a directory of that name may end in (proc_pid_fd(5)).
+// isRemoved reports whether a directory was removed, so that it has no path. path is the text that
+// /proc shows for the directory; the name of an existing directory may end in the same way
+// (proc_pid_fd(5)).
 func isRemoved(dir int, path []byte) bool {
 	if !bytes.HasSuffix(path, []byte(removed)) {
 		return false

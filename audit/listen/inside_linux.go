@@ -34,7 +34,7 @@ func (s *innerProcess) gone() bool {
 		return true
 	}
 	flags, _ := strconv.Atoi(read.Stat(strconv.Itoa(s.pid), read.StatFlags))
-	ending := flags&flagExiting != 0 // read before the poll: if it still runs then, the PID was its own
+	ending := flags&flagExiting != 0 // read before the poll: if the process still runs at the poll, the flags were its own
 	pf := []unix.PollFd{{Fd: int32(s.own), Events: unix.POLLIN}}
 	if n, _ := unix.Poll(pf, 0); n == 0 && !ending {
 		return false

@@ -139,7 +139,7 @@ func (n *namer) plantedLink(c *nameCall, made, taken, from *entry, swaps bool) *
 	return nil
 }
 
-// copies says how far the existing path of link(2) or linkat(2) is followed.
+// copies returns how far the existing path of link(2) or linkat(2) is followed.
 func (n *namer) copies(c *nameCall) follow {
 	if c.copies.dir >= 0 && n.call.Args[4]&unix.AT_SYMLINK_FOLLOW != 0 { // linkat
 		return follows

@@ -62,7 +62,7 @@ func (o *opener) decide(c *openCall) {
 		return
 	}
 	told := &d
-	if d.odd { // claude, for one, writes as /proc/self/fd/7/name
+	if d.odd { // claude, for example, writes as /proc/self/fd/7/name
 		behind := o.entryByProc(o.argument(c.at), &o.work[1], how)
 		defer behind.close()
 		told = &behind

@@ -56,13 +56,13 @@ func (p *paths) nameOf(fd int) string {
 	}
 	file, e := placeOfFD(fd)
 	if here, e2 := placeIn(p.root, buf[:n+1]); e == 0 && e2 == 0 && here.node == file.node {
-		return string(buf[:n]) // the name itself ends so
+		return string(buf[:n]) // the file's own name ends in this text
 	}
 	return string(former)
 }
 
-// removed is what /proc appends to the path of a file that has no name any more
-// (proc_pid_fd(5)). A name may end so, too.
+// removed is the text that /proc appends to the path of a removed file (proc_pid_fd(5)). The name
+// of an existing file may end in it, too.
 const removed = " (deleted)"
 
 // pathOf writes the path of an open file into a buffer and returns its length, -1 on

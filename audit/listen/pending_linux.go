@@ -26,8 +26,8 @@ type pendingConnects struct {
 	describes bool
 }
 
-// start hands a connect to a helper thread, since the sandbox can make it block. EAGAIN
-// means that too many are pending or no thread could be started.
+// start hands a connect to a helper thread, since the sandbox can make the call block. EAGAIN means
+// that too many are pending or no thread could be started.
 func (h *pendingConnects) start(f *pendingConnect) unix.Errno {
 	h.most, h.signals = maxPendingConnects, 1<<(uint64(h.interrupt)-1)
 	if h.clock.fd < 0 || !h.open() || !h.hasPlace(maxPendingConnects, h.describe) || h.addThread(len(h.pending)+1) != 0 {

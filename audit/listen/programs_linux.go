@@ -75,8 +75,8 @@ func (r *Programs) outside(fd int) bool {
 	return !gone
 }
 
-// inPlace reports whether each allowed directory is still where it was, so that none is a
-// removed directory, of which a removed file may still be a part.
+// inPlace reports whether each allowed directory is still at its path. If one was removed, a
+// removed file may belong to it.
 func (r *Programs) inPlace() bool {
 	return !slices.ContainsFunc(r.places, func(path string) bool {
 		here, e := placeIn(r.root, append([]byte(path), 0))

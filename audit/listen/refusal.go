@@ -48,7 +48,7 @@ const (
 	removeDir  = "remove a directory"
 )
 
-// KindOf returns the kind of access to its path that an action is.
+// KindOf returns the kind of access to a path that an action needs.
 func KindOf(action string) wrap.ActKind {
 	switch action {
 	case "create", makeDir:

@@ -135,8 +135,8 @@ func (h *helpers) put(f *pendingConnect) {
 //go:noescape
 func cloneThread(flags, stack uintptr, h *helpers) (tid uintptr)
 
-// threadMain is the main function of a thread. There is no goroutine: it and all functions
-// that it calls must not allocate, grow the stack, call the scheduler or panic.
+// threadMain is the main function of a thread. It runs outside of any goroutine: it and all
+// functions that it calls must not allocate, grow the stack, call the scheduler or panic.
 //
 //go:nosplit
 //go:noinline
