@@ -2,8 +2,8 @@ package spec
 
 import "strings"
 
-// Again resolves r's document again after an edit, with the Inputs and parents that r was
-// resolved with. If there is not "", it assumes that a file exists at that path.
+// Again resolves r's document once more after an edit, with the Inputs and parents that r was
+// resolved with. Unless there is "", it assumes that a file exists at that path.
 func (r *Resolved) Again(edited *SandboxSpec, there string) (Resolved, error) {
 	in := r.in
 	if there != "" {
@@ -16,7 +16,7 @@ func (r *Resolved) Again(edited *SandboxSpec, there string) (Resolved, error) {
 	return out, err
 }
 
-// bound is a document that a spec cannot widen, and what it leaves.
+// bound is a document that a spec cannot widen, with what it allows.
 type bound struct {
 	by   *Source
 	left *Resolved
@@ -27,12 +27,12 @@ func (k SourceKind) bounds() bool {
 	return k == ProfileEntry || k == WorkshopFile || k == WorkerFile || k == OldWorkerFile
 }
 
-// Bound returns the name of the document that prevents a spec from allowing edited, which is r after
+// Bound returns the name of the document that keeps a spec from allowing edited, which is r after
 // an edit; "" for none.
 func (r *Resolved) Bound(edited *Resolved) string {
 	for _, b := range r.bounds {
 		for _, p := range Wider(b.left, edited, r.in) {
-			if b.by.Kind == ProfileEntry || !strings.HasPrefix(string(p.Field), "network") { // a spec decides about the network of workshops
+			if b.by.Kind == ProfileEntry || !strings.HasPrefix(string(p.Field), "network") { // a spec may decide about the network of a workshop
 				return b.by.Name
 			}
 		}

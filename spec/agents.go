@@ -11,11 +11,11 @@ import (
 // these and nothing more.
 type AgentNeeds struct {
 	Agent Agent
-	// Named tells that the agent was recognised from a document, not from the command: the
-	// needs then apply only to documents that name the agent.
+	// Named says that the agent was recognised from a document, not from the command: the needs
+	// then apply only to documents that name the agent.
 	Named bool
-	// Workshop tells that Hosts also limit the network in a workshop whose documents have no
-	// access mode.
+	// Workshop says that Hosts also limit the network in a workshop whose documents have no access
+	// mode.
 	Workshop bool
 	// Hosts returns the items of network.allow that the agent needs to reach its model; get
 	// reads a variable of the agent's environment. nil for none.

@@ -7,11 +7,12 @@ import (
 	"sbx/internal/doc"
 )
 
-// agentTool is a tool by Claude's name, which tools_allowed and tools_denied use, with each agent's names
-// for it: those of its tools and, for codex, of the items of its stream. The usual name is first.
+// agentTool is a tool under the name that Claude, tools_allowed and tools_denied use, with each
+// agent's names for it: those of its tools and, for codex, of the items of its stream. The usual
+// name is first.
 type agentTool struct {
-	name   string   // as patterns have it
-	claude []string // what else Claude itself calls it
+	name   string   // the name in patterns
+	claude []string // other names that Claude itself uses
 	codex  []string
 	gemini []string
 }

@@ -51,7 +51,7 @@ func ReadAmendment(f Field, from, text, dir string) (Amendment, *DecodeError) {
 	a := Amendment{field: f, from: from, text: text, alone: alone}
 	written := *alone
 	written.Source.Root = nil
-	a.value = lookUp(written.Node(), f) // as specs write it, however the flag had it
+	a.value = lookUp(written.Node(), f) // in the form of specs, whatever the form in the flag
 	a.value.In = from
 	for _, item := range a.value.Items {
 		item.In = from
@@ -92,8 +92,8 @@ func flagNode(f Field, text string) (n *Node, why string) {
 	return doc.Strs([]string{text}), ""
 }
 
-// fromDir returns a path of a list of filesystem, relative to dir, as an absolute path. dir has no
-// links. Other items than relative paths stay unchanged.
+// fromDir makes a path in a list of filesystem absolute, relative to dir, whose links are resolved.
+// It returns other items unchanged.
 func fromDir(dir, path string) string {
 	if path[0] == '/' || path[0] == '~' || path[0] == '@' || strings.HasPrefix(path, "**/") {
 		return path
@@ -113,10 +113,10 @@ func fromDir(dir, path string) string {
 	}
 }
 
-// Amended returns a copy of a document with the additions of flags: an item appended to a list,
-// a member of an object, a limit where s has none or a wider one. A flag that contradicts the
-// document is an error. job tells that the job layout applies, in which only named paths are
-// visible.
+// Amended returns a copy of a document with the additions of flags: an item appended to a list, a
+// member added to an object, or a limit that is new or wider than the document's. A flag that
+// contradicts the document is an error. job says that the job layout applies, in which only named
+// paths are visible.
 func Amended(s *SandboxSpec, all []Amendment, job bool) (*SandboxSpec, error) {
 	more := *s
 	for i := range all {
@@ -127,7 +127,7 @@ func Amended(s *SandboxSpec, all []Amendment, job bool) (*SandboxSpec, error) {
 		value := a.value
 		if has := lookUp(more.node(), a.field); has != nil {
 			value = joined(has, a.value)
-		} else if a.field == "filesystem.read" && !job && !more.Sandbox.Set { // a list alone would take all else out of view
+		} else if a.field == "filesystem.read" && !job && !more.Sandbox.Set { // a list of one item would hide everything else
 			value = joined(&Node{Kind: List, In: a.from, Items: []*Node{{Kind: String, Text: "/", In: a.from}}}, a.value)
 		}
 		root := putNode(more.node(), a.field, value)

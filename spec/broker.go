@@ -74,7 +74,7 @@ func (r *resolver) broker() {
 			text = placedGrant(text, func(string) string { return p.Real })
 		}
 		c, why := caps.Parse(text, "/")
-		if why != "" { // of a spec made in Go
+		if why != "" { // only in a spec made in Go
 			r.refuse(at, do, why, "")
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 type CredentialName struct {
 	Glob string // in upper case; names are compared without regard to case
 	Why  string
-	Pass bool // an exception: a later glob matches the name, but it is not a credential
+	Pass bool // an exception: the name matches a later glob but is not that of a credential
 	// InURL limits the row to values that contain a URL, or the name of a data source, with a
 	// password, see hasPassword.
 	InURL bool

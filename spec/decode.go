@@ -10,8 +10,9 @@ type (
 	member[T any] = decode.Field[T]
 )
 
-// Decode reads one document, as JSON or YAML by the extension of its name; without .json, .yaml or
-// .yml it is JSON if it begins with "{". The error is a *DecodeError about the first fault.
+// Decode reads one document, as JSON or YAML by the extension of its name. Without the extension
+// .json, .yaml or .yml, a document that begins with "{" is JSON. The error is a *DecodeError about
+// the first fault.
 func Decode(name string, b []byte) (*SandboxSpec, error) {
 	root, err := doc.Parse(name, b)
 	if err != nil {
@@ -20,14 +21,14 @@ func Decode(name string, b []byte) (*SandboxSpec, error) {
 	return DecodeNode(name, root)
 }
 
-// DecodeNode reads a document that has been parsed already. The spec's Source has name and root; the
-// caller sets Source.Dir.
+// DecodeNode reads a document that has been parsed already. It sets name and root in the spec's
+// Source; the caller sets Source.Dir.
 func DecodeNode(name string, root *Node) (*SandboxSpec, error) {
 	return decodeBy(NewDecoder(name), name, root)
 }
 
-// DecodeJoined is DecodeNode for a document that was made of several: its lists may be longer
-// than each of theirs.
+// DecodeJoined is DecodeNode for a document that was joined from several: its lists may be longer
+// than a single document may have them.
 func DecodeJoined(name string, root *Node) (*SandboxSpec, error) {
 	d := NewDecoder(name)
 	d.Joined = true
@@ -48,7 +49,7 @@ func decodeBy(d decoder, name string, root *Node) (*SandboxSpec, error) {
 	return s, nil
 }
 
-// NewDecoder returns the decoder of a spec or of a document that has specs in it.
+// NewDecoder returns the decoder of a spec, or of a document that contains specs.
 func NewDecoder(name string) decoder { return decoder{Name: name, Known: fieldNames} }
 
 func fieldNames() []string {

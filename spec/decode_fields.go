@@ -9,7 +9,7 @@ import (
 )
 
 // The tables of the decoder have a row for each field, in the order of the documentation.
-// TestFieldsAgree compares them with SandboxSpec, Fields and the schema.
+// TestFieldsAgree compares the rows with SandboxSpec, Fields and the schema.
 
 var specFields = []member[SandboxSpec]{
 	{Name: "tools_allowed", Read: func(d *decoder, n *Node, s *SandboxSpec) { s.ToolsAllowed = Some(d.Strings(n, ToolRule)) }, Node: func(s *SandboxSpec) *Node { return given(s.ToolsAllowed, doc.Strs) }},
@@ -105,7 +105,7 @@ var brokerFields = []member[Broker]{
 	{Name: "grant", Read: func(d *decoder, n *Node, b *Broker) { b.Grant = Some(d.Strings(n, grantRule)) }, Node: func(b *Broker) *Node { return given(b.Grant, doc.Strs) }},
 }
 
-// readMount reads a mount; targets are those of the mounts before it in the list.
+// readMount reads a mount; targets are the targets of the mounts before it in the list.
 func readMount(d *decoder, n *Node, targets map[string]bool) Mount {
 	m := decode.Part(d, n, mountFields)
 	source, target, mode := n.Get("source"), n.Get("target"), n.Get("mode")
@@ -156,7 +156,7 @@ func readVariables(d *decoder, n *Node) map[string]string {
 	return set
 }
 
-// AcrossFields checks rules that are about more than one field.
+// AcrossFields checks the rules that concern more than one field.
 func AcrossFields(d *decoder, root *Node) {
 	if d.Err != nil {
 		return

@@ -8,12 +8,12 @@ type FieldInfo struct {
 	Type  string // as the documentation names it
 	Doc   string // one line
 	Later bool   // its enforcement does not exist yet: Resolve lists it in NotYet
-	// Untrusted is true if a project's own spec may set the field though nobody trusts it. Such
-	// a spec must narrow what the command has without it, which is checked on the whole, as for
-	// every child (Narrow). The other fields change what the rules are about: which program is
-	// an agent and gets its keys (agent, profile, a mount over a program), where a key is sent (a
-	// base URL in environment.set), how well rules are kept (best_effort), which directories
-	// are made (profile).
+	// Untrusted is true if a project's own spec may set the field although nobody trusts that spec.
+	// Such a spec must narrow the access that the command has without it; Narrow checks this on the
+	// whole result, as for every child. The other fields change the subject of the rules: which
+	// program is an agent and gets its keys (agent, profile, a mount over a program), where a key
+	// is sent (a base URL in environment.set), how strictly rules are enforced (best_effort), which
+	// directories are created (profile).
 	Untrusted bool
 }
 

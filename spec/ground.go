@@ -7,8 +7,8 @@ import (
 	"sbx/internal/view"
 )
 
-// ground is what a document makes visible and writable of the host, as far as the document and the
-// lists decide it. The causes in its Tree are worded for errors.
+// ground holds which files of the host a document makes visible and writable, as far as the
+// document and the lists decide that. The causes in its Tree are worded for errors.
 type ground struct {
 	*Resolved
 	lists *Lists

@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// Narrow resolves child under parent: the result allows only what both allow. child inherits
-// the fields that it leaves out; an empty list denies. Each request beyond parent is an
-// escalation error, a Problem that names both values and their places. child's relative paths
-// count from its own working_dir or else from parent's; its restrict is relative to the
-// subtree that parent's restrict leaves.
+// Narrow resolves child under parent: the result allows only what both allow. child inherits the
+// fields that it does not set; an empty list denies. Each request beyond parent is an escalation
+// error, a Problem that names both values and their places. Relative paths of child are relative to
+// its own working_dir or, without one, to parent's; its restrict is relative to the subtree that
+// parent's restrict leaves.
 //
-// Documents are compared as resolved: values that an access_mode implies count as if written.
-// The result is never wider than parent (order.go). This is checked on the result itself, not
-// only on child's fields: fields that are each narrower could still allow more in combination.
+// Narrow compares the documents as resolved: values that an access_mode implies count as if
+// written. The result is never wider than parent (order.go). Narrow checks this on the result
+// itself, not only on child's fields: fields that are each narrower could still allow more in
+// combination.
 //
 // in must be the Inputs that parent was resolved with.
 func Narrow(parent *Resolved, child *SandboxSpec, in Inputs) (Resolved, error) {
@@ -40,8 +41,8 @@ func Narrow(parent *Resolved, child *SandboxSpec, in Inputs) (Resolved, error) {
 	return r, nil
 }
 
-// Chain resolves documents each of which narrows the one before. It returns the result after
-// each document; the last one is enforced.
+// Chain resolves a list of documents, each of which narrows the one before. It returns the result
+// after each document; sbx enforces the last one.
 func Chain(docs []*SandboxSpec, in Inputs) ([]Resolved, error) {
 	all := make([]Resolved, 0, len(docs))
 	in.WrittenDirs = slices.Clone(in.WrittenDirs)
@@ -63,11 +64,10 @@ func Chain(docs []*SandboxSpec, in Inputs) ([]Resolved, error) {
 	return all, err
 }
 
-// chainFilters keeps the parent's syscall lists in force beside the child's: every filter of
-// the chain applies.
+// chainFilters adds the parent's syscall lists to the child's: every filter of the chain applies.
 func (r *Resolved) chainFilters(parent *Resolved) {
 	if !parent.SideDoors {
-		return // no list was in force
+		return // the parent has no list
 	}
 	for _, list := range append(parent.MoreSyscalls[:len(parent.MoreSyscalls):len(parent.MoreSyscalls)], parent.Syscalls) {
 		if list != r.Syscalls && !slices.Contains(r.MoreSyscalls, list) {
@@ -82,7 +82,7 @@ type merger struct {
 	child    *SandboxSpec
 	in       *Inputs
 	root     Node
-	tree     Path   // what a workshop that the child brings leaves of its root
+	tree     Path   // the part of the root that remains visible if the child brings a workshop
 	start    string // see Resolved
 	problems Problems
 }
@@ -118,8 +118,8 @@ func (m *merger) merge() (*SandboxSpec, error) {
 	return doc, nil
 }
 
-// join merges one field. For most fields the child's value wins if set; whether it is allowed
-// is checked on the whole result.
+// join merges one field. For most fields the child's value wins if set; order.go checks on the
+// whole result whether it is allowed.
 func (m *merger) join(f Field, parent, child *Node) *Node {
 	switch f {
 	case "tools_denied", "commands.deny", "filesystem.hide":
@@ -139,10 +139,10 @@ func (m *merger) join(f Field, parent, child *Node) *Node {
 		switch {
 		case child != nil:
 		case m.child.Restrict.Set, m.child.Sandbox.Value.Root.Set:
-			return nil // a worker starts in its tree
+			return nil // a worker starts in its own tree
 		case m.startsIn() == "":
 		case m.parent.AccessMode == WorkspaceWrite && !m.child.AccessMode.Set:
-			m.start = m.startsIn() // the writable workspace stays the parent's
+			m.start = m.startsIn() // the parent's workspace stays the writable one
 		default:
 			m.in.unseenCwd = m.child.AccessMode.Or(m.parent.AccessMode) != ReadOnly ||
 				groundOf(m.parent, &m.in.Lists, false, false, []string{m.startsIn()}).unseen(m.startsIn()) != ""

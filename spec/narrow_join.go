@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// guards reports whether the child sets an access_mode that implies other fields. Values that follow
-// from it count as if the child had written them.
+// guards reports whether the child sets an access_mode that implies other fields. Implied values
+// count as if the child had written them.
 func (m *merger) guards() bool {
 	return m.child.AccessMode.Value.Guards()
 }
@@ -24,7 +24,7 @@ func (m *merger) placed() placer {
 }
 
 // startsIn returns the directory in which the command starts inside another sandbox if the child
-// does not name one; "" outside of a sandbox.
+// does not name one; "" if there is no outer sandbox.
 func (m *merger) startsIn() string {
 	if m.in.Inside {
 		return m.in.Cwd
@@ -32,21 +32,22 @@ func (m *merger) startsIn() string {
 	return m.parent.start
 }
 
-// brought returns the tree of a workshop that the child itself has: the child starts in this tree,
-// sees it and may write it. It is zero if the child has no workshop.
+// brought returns the tree of a workshop that the child itself has: the command starts in this
+// tree, sees it and may write it. The result is zero if the child has no workshop.
 func (m *merger) brought() Path {
 	r := resolver{spec: m.child, in: *m.in}
 	r.workshop()
 	return r.out.Restricted
 }
 
-// inheritedFiles returns what the child inherits of a parent's list of files that it leaves out.
+// inheritedFiles returns the part of a parent's list of files that the child inherits if it does
+// not set that list.
 func (m *merger) inheritedFiles(f Field, parent *Node) *Node {
 	none := &Node{Kind: List, In: m.child.Source.Name}
 	switch {
 	case m.tree.Abs != "" && f == "filesystem.write" && !m.guards():
 		return m.writesTree(none, parent)
-	case m.tree.Abs != "": // a workshop shows its tree and no more
+	case m.tree.Abs != "": // a workshop shows only its tree
 		return none
 	case m.child.Restrict.Set && f != "filesystem.mounts" && !m.guards():
 		return m.restrictedList(parent)
@@ -61,8 +62,8 @@ func (m *merger) inheritedFiles(f Field, parent *Node) *Node {
 	return parent
 }
 
-// writesTree keeps the child's tree writable if a list of the parent has it; the parent's access_mode
-// alone would not.
+// writesTree keeps the child's tree writable if a list of the parent contains the tree; the
+// parent's access_mode alone would not keep it writable.
 func (m *merger) writesTree(none, parent *Node) *Node {
 	for _, item := range parent.Items {
 		p, err := resolvePath(m.in.Paths, item.Text)
@@ -77,10 +78,10 @@ func (m *merger) writesTree(none, parent *Node) *Node {
 	return none
 }
 
-// closesWorkspace reports whether the child's list of writable paths leaves out the workspace, or the
-// workshop's tree, that the parent can write: by itself such a child would write only the listed
-// paths. A listed directory that contains the workspace keeps it writable, and so does a protected
-// name, which only makes sense in a writable workspace.
+// closesWorkspace reports whether the child's list of writable paths leaves out the workspace, or
+// the workshop's tree, that the parent can write. Without a parent, such a child would write only
+// the listed paths. A listed directory that contains the workspace keeps it writable, and so does a
+// protected name, which only makes sense in a writable workspace.
 func (m *merger) closesWorkspace() bool {
 	ofMode := m.parent.AccessMode == WorkspaceWrite
 	if !ofMode && m.parent.Root.Abs == "" || m.parent.Job != nil || m.tree.Abs != "" || !m.child.Filesystem.Value.Write.Set {
@@ -120,14 +121,14 @@ func (m *merger) protects(real string) bool {
 // ownNetwork reports whether the child decides its network itself.
 func (m *merger) ownNetwork() bool {
 	n := &m.child.Network.Value
-	if n.Mode.Set || n.Allow.Set { // a list means mode allow, in the child as by itself
+	if n.Mode.Set || n.Allow.Set { // a list implies mode allow, in a child as in any document
 		return true
 	}
 	return m.guards() && m.parent.Network == NetworkHost
 }
 
 // withoutCredentials returns the variables that the parent passes, except those that an access_mode
-// keeps from a command.
+// withholds from a command.
 func (m *merger) withoutCredentials(parent *Node) *Node {
 	left := *parent
 	left.Items = nil
@@ -141,8 +142,8 @@ func (m *merger) withoutCredentials(parent *Node) *Node {
 	return &left
 }
 
-// withoutSecrets returns the readable paths of the parent, except secrets that it opens: an
-// access_mode hides them.
+// withoutSecrets returns the readable paths of the parent, except secrets that it makes visible: an
+// access_mode hides these.
 func (m *merger) withoutSecrets(parent *Node) *Node {
 	left := *parent
 	left.Items = slices.DeleteFunc(slices.Clone(parent.Items), func(n *Node) bool {
@@ -155,8 +156,8 @@ func (m *merger) withoutSecrets(parent *Node) *Node {
 	return &left
 }
 
-// readOnlyMounts returns the parent's mounts as read-only: an access_mode of the child does not make
-// them writable, as little as the paths of filesystem.write.
+// readOnlyMounts returns the parent's mounts as read-only: an access_mode of the child does not
+// make them writable, just as it does not make the paths of filesystem.write writable.
 func readOnlyMounts(parent *Node) *Node {
 	all := *parent
 	all.Items = nil
@@ -197,8 +198,8 @@ func union(parent, child *Node) *Node {
 	return &all
 }
 
-// variables returns the variables that either sets; for a name that both set, the child's value.
-// Without a variable that the parent sets, the command would get the caller's value.
+// variables returns the variables that either document sets, with the child's value if both set a
+// name. If the parent's were left out, the command would get the caller's value.
 func (m *merger) variables(parent, child *Node) *Node {
 	if parent == nil || child == nil {
 		return union(parent, child)
@@ -213,7 +214,7 @@ func (m *merger) variables(parent, child *Node) *Node {
 	return &all
 }
 
-// restrict returns the child's subtree of the parent's: /src and then /lib is ROOT/src/lib.
+// restrict returns the child's subtree within the parent's: /src and then /lib is ROOT/src/lib.
 func (m *merger) restrict(parent, child *Node) *Node {
 	if child == nil {
 		return parent
@@ -264,8 +265,8 @@ func (m *merger) writableAgain(f Field, child *Node) {
 	}
 }
 
-// whyReadOnly returns the setting that makes everything read-only, with its place; "" if there is
-// none.
+// whyReadOnly returns the setting that makes everything read-only, with its place; "" if everything
+// is not read-only.
 func (r *Resolved) whyReadOnly() string {
 	s := r.Spec
 	switch {

@@ -61,8 +61,8 @@ func (p *placer) field(info *FieldInfo, in *Inputs) *Node {
 	return p.stamp(n)
 }
 
-// absolute returns path as an absolute path. It leaves a path that cannot be made absolute, so that
-// Resolve rejects it.
+// absolute returns path as an absolute path. It returns a path unchanged that cannot be made
+// absolute, so that Resolve rejects it.
 func (p *placer) absolute(path, base string) string {
 	if path == "" || (path == "~" || strings.HasPrefix(path, "~/")) && p.home == "" {
 		return path
@@ -128,8 +128,8 @@ func (p *placer) name(n *Node) string {
 	return p.doc.Source.Name
 }
 
-// hideDropped adds the targets of the parent's mounts that the child's list leaves out to the hidden
-// paths: the host's content under them was never in view.
+// hideDropped adds those targets of the parent's mounts to the hidden paths that the child's list
+// leaves out: the parent never showed the host's content under them.
 func (m *merger) hideDropped(hide *Node) *Node {
 	list := lookUp(m.child.node(), "filesystem.mounts")
 	if list == nil && m.tree.Abs != "" {
@@ -155,8 +155,8 @@ func (m *merger) hideDropped(hide *Node) *Node {
 	return union(hide, &Node{Kind: List, Items: dropped})
 }
 
-// restrictedList returns the part of a parent's list that the child's restrict leaves: of the root
-// only the subtree.
+// restrictedList returns the part of a parent's list that remains under the child's restrict: only
+// the subtree of the root.
 func (m *merger) restrictedList(parent *Node) *Node {
 	root := m.parent.Restricted.Real
 	sub, err := resolvePath(m.in.Paths, joinPath(root, "./"+m.child.Restrict.Value))

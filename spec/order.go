@@ -6,9 +6,9 @@ import (
 	"sbx/internal/view"
 )
 
-// Wider returns a Problem for each field in which child allows the command more than parent
-// does; none means that child is not wider. It is the only place that compares two documents,
-// both resolved. docs/reference/narrowing.md has the order of each field, narrower first.
+// Wider returns a Problem for each field in which child allows the command more than parent does;
+// no Problem means that child is not wider. Only Wider compares two resolved documents.
+// docs/reference/narrowing.md lists the order of each field, narrower first.
 func Wider(parent, child *Resolved, in Inputs) Problems {
 	o := order{p: parent, c: child, in: in}
 	o.files()
@@ -48,7 +48,7 @@ var orders = []struct {
 	{"filesystem.write", filesWrite},
 	{"filesystem.mounts", filesMounts},
 	{"filesystem.hide", filesHide},
-	{"sandbox.root", nil},     // the merge rejects a second one; its files are compared as all others
+	{"sandbox.root", nil},     // the merge rejects a second root; the files of a root are compared like all others
 	{"sandbox.readonly", nil}, // compared as readonly
 	{"network.mode", networkMode},
 	{"network.allow", networkAllow},
@@ -66,13 +66,13 @@ var orders = []struct {
 
 // Lists gives access to the path tables of the packages above. A nil member matches nothing.
 type Lists struct {
-	// Secret reports whether an absolute path is hidden by default or lies in a directory that
-	// is. home is the caller's home directory.
+	// Secret reports whether an absolute path is hidden by default or lies in a directory that is
+	// hidden by default. home is the caller's home directory.
 	Secret func(path, home string) bool
 	// Holds reports whether a path that is hidden by default may lie under an absolute path.
 	Holds func(path, home string) bool
-	// Private lists the directories that the sandbox replaces by empty ones of its own if an
-	// access_mode or filesystem.read is set and nothing opens the host's.
+	// Private lists the directories for which the sandbox has empty ones of its own if an
+	// access_mode or filesystem.read is set and no document opens the host's.
 	Private []string
 	// Protected reports whether a path relative to a writable tree is a protected name, lies under
 	// one, or is a directory that leads to one.
@@ -91,17 +91,17 @@ type order struct {
 	problems Problems
 }
 
-// wider records that field f asks for more. asked and has are the child's and the parent's
-// value; where is the place of the latter.
+// wider records that field f allows more. asked and has are the child's and the parent's value;
+// where is the place of the parent's.
 func (o *order) wider(f Field, asked, has, where string) {
 	if len(o.problems) > 0 && o.problems[len(o.problems)-1].Field == f {
-		return // one is enough
+		return // one problem per field is enough
 	}
 	o.refuse(f, o.on(f), "have "+asked, by(has, where))
 }
 
-// refuse records that field f, at place on, asks to do something that the parent, which has
-// has, does not allow.
+// refuse records that field f, set at place on, asks to do something that the parent does not
+// allow; has is the parent's value.
 func (o *order) refuse(f Field, on, do, has string) {
 	o.problems = append(o.problems, &Problem{Field: f, On: on, Do: do, Why: "the parent has " + has, Help: NarrowHelp})
 }
@@ -112,7 +112,7 @@ func (o *order) item(i int, asked, has, where string) {
 	o.refuse(f, o.c.At(f), "have "+odd(asked), by(orElse(has, "none"), where))
 }
 
-// by returns the value that the parent has, with its place.
+// by returns the parent's value together with its place.
 func by(has, where string) string {
 	if where != "" {
 		has += " (" + where + ")"
@@ -120,7 +120,7 @@ func by(has, where string) string {
 	return has
 }
 
-// on returns the place where the child sets f, or the access_mode that f follows from.
+// on returns the place where the child sets f, or else of the access_mode that implies f.
 func (o *order) on(f Field) string {
 	at := o.c.At(f)
 	if at == "" && (f == "working_dir" || strings.HasPrefix(string(f), "filesystem.")) {
@@ -132,8 +132,8 @@ func (o *order) on(f Field) string {
 	return at
 }
 
-// byRoot returns the field by which a child with a workshop of its own decides where the command
-// starts and what it sees, and its place; "" if the child has none.
+// byRoot returns the field, and its place, by which a child with a workshop of its own decides
+// where the command starts and which files it sees; "" if the child has no such workshop.
 func (o *order) byRoot() (f Field, at string) {
 	if o.c.Root.Abs == "" || o.p.Root.Abs != "" {
 		return "", ""
@@ -157,7 +157,8 @@ func orElse(s, without string) string {
 	return s
 }
 
-// workingDir compares the working directories if they decide about files or a document names one.
+// workingDir compares the working directories if they affect access to files or a document names
+// one.
 func workingDir(o *order) {
 	p, c := &o.p.WorkingDir, &o.c.WorkingDir
 	if o.p.Job != nil || p.Real == "" {
@@ -166,7 +167,7 @@ func workingDir(o *order) {
 	o.startsInView()
 	base := p.Real
 	if n := lookUp(o.c.Spec.node(), "working_dir"); o.in.Inside && n != nil && n.Pos.Line == 0 {
-		return // the current directory of a program inside may be anywhere
+		return // a program inside may have any current directory
 	}
 	switch {
 	case o.p.Spec.WorkingDir.Set, o.p.AccessMode == WorkspaceWrite && o.p.Root.Real == "":
@@ -186,8 +187,8 @@ func restrict(o *order) {
 	}
 }
 
-// startsInView rejects a different working directory that is not visible under the parent:
-// starting the command there would make it visible.
+// startsInView rejects a working directory that differs from the parent's and is not visible under
+// the parent: starting the command there would make it visible.
 func (o *order) startsInView() {
 	c := &o.c.WorkingDir
 	if o.in.Inside || c.Real == "" || c.Real == o.p.WorkingDir.Real || o.p.Visible {

@@ -47,8 +47,8 @@ func named(list []ProgramAt, a *ProgramAt) bool {
 	return a.Name != "" && slices.ContainsFunc(list, func(h ProgramAt) bool { return h.Name == a.Name })
 }
 
-// otherProgram rejects a child in which a name of the parent leads to another file, because of the
-// child's PATH or its mounts.
+// otherProgram rejects a child in which a name of the parent's list leads to another file, because
+// of the child's PATH or its mounts.
 func (o *order) otherProgram(a *ProgramAt) {
 	files := func(r *Resolved) string {
 		all := o.places(r, a.Name)
@@ -68,7 +68,8 @@ func (o *order) otherProgram(a *ProgramAt) {
 }
 
 // hasProgram reports whether the entries has of the document hasIn include every file to which the
-// entry a of the document aIn may lead. Names are looked up as each document's command would.
+// entry a of the document aIn may lead. Each document's names are looked up along the PATH of its
+// own command.
 func (o *order) hasProgram(has []ProgramAt, a *ProgramAt, hasIn, aIn *Resolved) bool {
 	files := []string{a.Path.Real}
 	if a.Name != "" {
@@ -89,8 +90,8 @@ func (o *order) hasProgram(has []ProgramAt, a *ProgramAt, hasIn, aIn *Resolved) 
 	return len(files) > 0
 }
 
-// leadsTo reports whether an entry of a document leads to a file. A name allows the first file found
-// along PATH, and denies all of them.
+// leadsTo reports whether an entry of a document leads to a file. A name in commands.allow stands
+// for the first file found along PATH, a name in commands.deny for all of them.
 func (o *order) leadsTo(in *Resolved, h *ProgramAt, file string) bool {
 	if h.Name == "" {
 		return h.Path.Real == file || h.Path.IsDir && under(file, h.Path.Real)
@@ -102,7 +103,7 @@ func (o *order) leadsTo(in *Resolved, h *ProgramAt, file string) bool {
 	return len(places) > 0 && places[0] == file
 }
 
-// looksUpLike reports whether names lead to the same files in both documents.
+// looksUpLike reports whether a name leads to the same files in both documents.
 func (r *Resolved) looksUpLike(other *Resolved) bool {
 	return r.searchPath() == other.searchPath() && r.WorkingDir.Abs == other.WorkingDir.Abs &&
 		slices.EqualFunc(r.Mounts, other.Mounts, func(x, y MountAt) bool { return x.Target == y.Target && x.Source.Real == y.Source.Real })

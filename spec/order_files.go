@@ -7,8 +7,8 @@ import (
 	"sbx/internal/view"
 )
 
-// files compares the visible and writable files of both grounds, path by path. Each difference is
-// reported for the child's entry that causes it.
+// files compares the visible and writable files of both grounds, path by path. It reports each
+// difference for the child's entry that causes it.
 func (o *order) files() {
 	keys := append(o.p.names(), o.c.names()...)
 	slices.Sort(keys) // a directory comes before its contents
@@ -35,8 +35,8 @@ func filesRead(o *order) {
 	}
 }
 
-// entryRead rejects an entry that shows more than the parent does, or that names a path hidden by
-// the parent, even if the child hides it too.
+// entryRead rejects an entry that shows more than the parent does. It also rejects a path that the
+// parent hides, even if the child hides the path too.
 func (o *order) entryRead(at *Path) {
 	if o.inherits(at) || o.shadowed(at.Real) {
 		return
@@ -45,7 +45,7 @@ func (o *order) entryRead(at *Path) {
 		o.widerPath(at, "in view", why.Why)
 		return
 	}
-	for i := range o.more { // hidden paths and mounts in it have errors of their own
+	for i := range o.more { // hidden paths and mounts under the entry have errors of their own
 		d := &o.more[i]
 		if d.Parent.Source != d.Child.Source && o.causes(at, d) && (d.Path == at.Real || d.Parent.Because.Field == byPrivate) {
 			o.widerPath(at, "in view", d.Parent.Because.Why)
@@ -59,7 +59,8 @@ func (o *order) causes(at *Path, d *view.Difference) bool {
 	return d.Child.Because.Field == string(at.Field) && under(d.Path, at.Real)
 }
 
-// inherits reports whether the parent's lists have the same entry, so that it shows no more.
+// inherits reports whether the parent's lists contain the same entry, so that the child shows no
+// more.
 func (o *order) inherits(at *Path) bool {
 	return (inList(o.p.Read, at.Real) || inList(o.p.Write, at.Real)) && (o.ground.tree.At(at.Real).Because.Field != bySecret || o.c.Planted(at))
 }
@@ -93,7 +94,7 @@ func (o *order) widerPath(at *Path, what, why string) {
 	}
 }
 
-// writesBy returns the place where the parent limits what can be written, or else seen.
+// writesBy returns the place where the parent limits writable paths, or else visible ones.
 func (o *order) writesBy() string {
 	at := orElse(o.p.origin("filesystem.write"), o.p.origin("filesystem.read"))
 	return orElse(at, orElse(o.p.At("restrict"), o.p.At("sandbox.root")))
@@ -116,7 +117,7 @@ func filesWrite(o *order) {
 	}
 }
 
-// entryWrite rejects an entry that makes more writable.
+// entryWrite rejects an entry that makes paths writable that the parent does not.
 func (o *order) entryWrite(w *Path) {
 	if inList(o.p.Write, w.Real) || o.shadowed(w.Real) {
 		return
@@ -137,8 +138,8 @@ func (o *order) entryWrite(w *Path) {
 	}
 }
 
-// shadowed reports whether the child itself hides a path, or mounts something over it, and the parent
-// does not hide it: an entry for it then opens nothing.
+// shadowed reports whether the child hides a path, or mounts something over it, and the parent does
+// not hide it: an entry for this path then has no effect.
 func (o *order) shadowed(real string) bool {
 	return !hides(o.p, real) && (hides(o.c, real) || slices.ContainsFunc(o.c.Mounts, func(m MountAt) bool { return under(real, m.Target) }))
 }
@@ -176,14 +177,14 @@ func filesMounts(o *order) {
 }
 
 // mounts returns why the parent does not allow a mount of the child; "" if it does. writes is true
-// if the parent shows the source read-only.
+// if the reason is that the parent shows the source read-only.
 func (o *order) mounts(m *MountAt) (why string, writes bool) {
 	p, source, same := o.p, m.Source.Real, mountAt(o.p, m.Target)
 	if m.Mode == MountTmpfs || same != nil && same.Source.Real == source && (m.Mode == MountRO || same.Mode == MountRW) {
 		return "", false
 	}
 	byMount := func(d *view.Difference) bool { return strings.HasPrefix(d.Parent.Because.Field, byMounts) }
-	in := "" // why the parent does not show something in the source; hidden paths have priority
+	in := "" // why the parent does not show part of the source; hidden paths have priority
 	for i := range o.more {
 		switch d := &o.more[i]; {
 		case d.Child.Because.Field != string(m.Field):
@@ -193,7 +194,7 @@ func (o *order) mounts(m *MountAt) (why string, writes bool) {
 			why, writes = "it read-only ("+p.At(Field(d.Parent.Because.Field))+")", true
 		case d.Path == m.Target:
 			why, writes = "it read-only ("+orElse(o.writesBy(), p.origin("filesystem.mounts"))+")", true
-		case d.Path == d.Child.Source && (d.Parent.Because.Field == byHide || byMount(d)): // the child must keep it
+		case d.Path == d.Child.Source && (d.Parent.Because.Field == byHide || byMount(d)): // the child must hide it too
 		case d.Parent.Because.Field == byHide:
 			return odd(d.Child.Source) + " in it " + strings.TrimPrefix(d.Parent.Because.Why, "it "), false
 		case d.Parent.Source == d.Child.Source:

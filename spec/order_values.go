@@ -44,7 +44,7 @@ func onExceed(o *order) {
 	if !p.OnExceed.Set && !p.MaxCommands.Set && !p.MaxTurns.Set {
 		return
 	}
-	// The order of the values is not that of strictness.
+	// The constants are not declared in order of strictness.
 	rank := func(e OnExceed) int { return slices.Index([]OnExceed{Kill, Deny, RecordOnly}, e) }
 	if has, asked := p.OnExceed.Or(Deny), c.OnExceed.Or(Deny); rank(asked) > rank(has) {
 		o.wider(o.f, asked.String(), has.String(), o.p.origin(o.f))
@@ -60,11 +60,11 @@ func agent(o *order) {
 	}
 }
 
-// bestEffort compares best_effort and require_available. A parent that sets no field has nothing
+// bestEffort compares best_effort and require_available. A parent that sets no field has no rule
 // that could be enforced less.
 func bestEffort(o *order) {
 	if o.in.Inside || len(o.p.Spec.Asked()) == 0 {
-		return // the child cannot weaken an outer sandbox
+		return // the child cannot weaken the rules of an outer sandbox
 	}
 	for _, f := range o.c.BestEffort {
 		if !o.p.AllowsLess(f) {
@@ -77,7 +77,7 @@ func bestEffort(o *order) {
 	}
 }
 
-// toolsAllowed compares tools_allowed; tools that the parent denies count as missing in its list.
+// toolsAllowed compares tools_allowed; tools that the parent denies count as missing from its list.
 func toolsAllowed(o *order) {
 	p, c := o.p.Spec, o.c.Spec
 	has := strings.Join(p.ToolsAllowed.Value, ", ")
@@ -101,7 +101,7 @@ func toolsDenied(o *order) {
 	}
 }
 
-// coveredBy reports whether one of the patterns covers every call that asked covers.
+// coveredBy reports whether one of the patterns covers every call that the pattern asked covers.
 func coveredBy(patterns []string, asked string) bool {
 	a, ok := ParseTool(asked)
 	if ok && a.Covers(a) && slices.Contains(patterns, asked) {
@@ -117,7 +117,7 @@ func coveredBy(patterns []string, asked string) bool {
 
 func networkMode(o *order) {
 	p, c := o.p, o.c
-	byAgent := c.AgentNetwork && p.Agent == 0 && p.AccessMode.Guards() // reported for the field agent
+	byAgent := c.AgentNetwork && p.Agent == 0 && p.AccessMode.Guards() // this is reported for the field agent
 	if c.Network > p.Network && !byAgent {
 		f := o.f
 		if c.At(f) == "" && c.At("network.allow") != "" {
@@ -127,7 +127,7 @@ func networkMode(o *order) {
 	}
 }
 
-// networkAllow compares the hosts that may be reached; each host of a set has its own error.
+// networkAllow compares the allowed hosts; each host of a set has an error of its own.
 func networkAllow(o *order) {
 	if o.p.Network != NetworkAllow || o.c.Network != NetworkAllow {
 		return
@@ -153,7 +153,7 @@ func networkListen(o *order) {
 	}
 }
 
-// variables compares the names of variables that the command gets. Their values do not matter: the
+// variables compares the names of the variables that the command gets. Values are not compared: the
 // child may choose them.
 func variables(o *order) {
 	p, c := o.p, o.c
@@ -172,13 +172,14 @@ func variables(o *order) {
 	}
 }
 
-// passesName reports whether a variable of that name is passed if its value is harmless.
+// passesName reports whether a variable of that name is passed if its value does not look like a
+// credential.
 func (r *Resolved) passesName(name string) bool {
 	return r.passes(name, "", func(string) bool { return false }) && !(r.Limited && isLoaders(name))
 }
 
-// brokerFile compares broker.file: the parent chooses the broker, and the grants of its tools. The
-// broker of an outer sandbox is a different one.
+// brokerFile compares broker.file: the parent chooses the broker, and with it the grants of its
+// tools. An outer sandbox has a different broker.
 func brokerFile(o *order) {
 	if c := &o.c.Broker.File; c.Abs != "" && !o.in.Inside {
 		o.sameFile(&o.p.Broker.File, c, "no broker")

@@ -2,8 +2,8 @@ package spec
 
 import "sbx/internal/view"
 
-// Outside returns the host path that is visible at inside, a clean absolute path in the
-// sandbox. mapped tells that a mount or the job layout shows a different path there.
+// Outside returns the host path that is visible at inside, a clean absolute path in the sandbox.
+// mapped says that a mount or the job layout shows a different path there.
 func (r *Resolved) Outside(inside string) (host string, mapped bool) {
 	best, source := "", ""
 	take := func(target, from string) {

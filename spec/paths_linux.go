@@ -17,8 +17,8 @@ func (HostPaths) Lstat(path string) (Info, error) {
 
 // Readlink returns the target of the symlink at path.
 func (HostPaths) Readlink(path string) (string, error) {
-	// A link holds at most PATH_MAX-1 = 4095 bytes; those of /proc may be
-	// longer than what they print.
+	// A link's target has at most PATH_MAX-1 = 4095 bytes; targets in /proc may be longer than the
+	// text that they show.
 	var buf [4096]byte
 	var n int
 	err := ignoringEINTR(func() (err error) { n, err = syscall.Readlink(path, buf[:]); return err })

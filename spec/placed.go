@@ -8,7 +8,7 @@ import (
 )
 
 // Document returns the spec as a document that means the same anywhere: with absolute paths and the
-// working directory, and without the profile, whose fields are filled in.
+// working directory, and with the fields of its profile in place of the profile.
 func (r *Resolved) Document() *Node { return r.document(func(_ Field, n *Node) *Node { return n }) }
 
 // Redacted is Document with mark instead of the values of environment.set.
@@ -25,8 +25,8 @@ func (r *Resolved) Redacted(mark string) *Node {
 	})
 }
 
-// startsUnseen reports whether the command starts in a directory that no document names and that is
-// not in view: a document that named it would make it visible.
+// startsUnseen reports whether the command starts in a directory that is not in view and that no
+// document names: a document that named it would make it visible.
 func (r *Resolved) startsUnseen() bool {
 	if !r.Visible || r.Spec.WorkingDir.Set || r.AccessMode.Guards() || r.Root.Abs != "" {
 		return false
@@ -77,9 +77,9 @@ func setField(root *Node, f Field, n *Node) {
 	into.Members = append(into.Members, Member{Key: name, Value: n})
 }
 
-// From returns the document with all its relative paths counted from dir, including those that count
-// from the command's working directory: a project's spec means the same in each directory of the
-// project. The values keep their places.
+// From returns the document with all its relative paths made relative to dir, including those that
+// are relative to the command's working directory: a project's spec means the same in each
+// directory of the project. The values keep their places.
 func (s *SandboxSpec) From(dir, home string) (*SandboxSpec, error) {
 	in := Inputs{Home: home, Cwd: dir}
 	based := *s

@@ -7,7 +7,7 @@ type preset struct {
 	name, why string
 	gives     string // the power over the host that writing there gives
 	socket    bool   // commands connect to it: only filesystem.write opens it
-	loud      bool   // gives is printed before each start
+	loud      bool   // sbx prints gives before each start
 	places    []presetPlace
 }
 

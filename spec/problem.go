@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Field is the path of a field in a spec, as "limits.memory". Fields lists
-// them all.
+// Field is the path of a field in a spec, such as "limits.memory". Fields lists all of them.
 type Field string
 
 // In reports whether f is one of fields or lies in one of them.

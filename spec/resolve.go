@@ -12,37 +12,37 @@ type Inputs struct {
 	Home    string   // absolute, see HomeDir; "" when the caller has none
 	Cwd     string   // absolute
 	Environ []string // NAME=value
-	UID     int      // the caller's, for what a later room decides by it
+	UID     int      // the caller's, for decisions of later packages
 	Paths   Paths
 	Job     *JobAsk     // nil without --input and --output
-	Agent   *AgentNeeds // the command's agent; nil for none that is known
-	// Inside tells that the first document is the one that an outer sandbox enforces. The next
-	// one's working directory defaults to the current directory.
+	Agent   *AgentNeeds // the command's agent; nil if it is not a known agent
+	// Inside says that an outer sandbox enforces the first document already. The working directory
+	// of the next document defaults to the current directory.
 	Inside bool
-	// Learn tells that a confined command's writes outside of Write go to a separate copy, for
+	// Learn says that a confined command's writes outside of Write go to a separate copy, for
 	// review.
 	Learn bool
-	// unseenCwd tells that starting in the current directory opens nothing: no document
-	// names it, or the outer sandbox does not show it.
+	// unseenCwd says that starting in the current directory makes nothing visible: no document
+	// names the directory, or the outer sandbox does not show it.
 	unseenCwd bool
 	listed    bool // see Resolved
 	// BestEffort lists fields for which the caller accepts weaker enforcement than requested,
 	// in addition to the documents' best_effort.
 	BestEffort []Field
-	Lists      Lists // what the packages above know of paths
-	// Find searches dir for the paths that match an item of filesystem.hide. why says why it
-	// could not search everywhere.
+	Lists      Lists // the path tables of the packages above
+	// Find searches dir for the paths that match an item of filesystem.hide. why is the reason if
+	// it could not search everywhere.
 	Find func(dir, glob string) (paths []string, why string)
 	// WrittenDirs are additional directories whose contents an earlier command may have created. Chain
 	// adds the directories of its documents.
 	WrittenDirs []string
 }
 
-// JobAsk holds the values of --input and --output as given; "" for one that is not.
+// JobAsk holds the values of --input and --output as given; "" for a missing one.
 type JobAsk struct{ Input, Output string }
 
-// Resolve computes what follows from the document alone. It looks only at paths that the spec names,
-// and only through in.Paths. The error is a *Problem, or Problems if there are several.
+// Resolve computes everything that follows from the document alone. It looks only at paths that the
+// spec names, and only through in.Paths. The error is a *Problem, or Problems if there are several.
 func Resolve(s *SandboxSpec, in Inputs) (Resolved, error) {
 	r := resolver{spec: s, in: in}
 	r.out = Resolved{Spec: s, in: in, AccessMode: s.AccessMode.Or(AccessUnset), Home: in.Home}
@@ -51,7 +51,7 @@ func Resolve(s *SandboxSpec, in Inputs) (Resolved, error) {
 	r.workshop()
 	r.job()
 	r.workingDir()
-	if len(r.problems) > 0 { // all other paths count from there
+	if len(r.problems) > 0 { // all other paths are relative to the working directory
 		return Resolved{}, r.problems.one()
 	}
 	r.agent()
@@ -79,7 +79,7 @@ type resolver struct {
 	need     *AgentNeeds // the needs of the agent that are allowed; nil for none
 	out      Resolved
 	led      []led
-	anywhere int // items of filesystem.hide so far that are looked for at any depth
+	anywhere int // the number of items of filesystem.hide so far that match at any depth
 	problems Problems
 }
 
@@ -211,7 +211,7 @@ func (r *resolver) syscalls() {
 	}
 }
 
-// notYet lists the fields that the document sets but nothing enforces yet; the planner rejects
+// notYet lists the fields that the document sets but that nothing enforces yet; the planner rejects
 // them.
 func (s *SandboxSpec) notYet() (later []Field) {
 	for i := range fields {

@@ -5,8 +5,7 @@ import "strings"
 // ProgramAt is an entry of commands.allow or commands.deny.
 type ProgramAt struct {
 	Asked string // as written
-	// Name is looked up along the PATH of the command's environment; "" for an entry that is a
-	// path.
+	// Name is looked up along the PATH of the command's environment; "" if the entry is a path.
 	Name   string
 	Inside string // the path in the sandbox; absolute, clean
 	Path   Path   // the file on the host
@@ -31,8 +30,8 @@ func (r *resolver) commands() {
 	}
 }
 
-// program resolves one entry. A denied program need not exist. An allowed one must: otherwise the
-// entry would deny the program silently.
+// program resolves one entry. A denied program may be missing. An allowed one must exist: otherwise
+// the entry would silently deny the program.
 func (r *resolver) program(f Field, verb, asked string) (ProgramAt, bool) {
 	p := ProgramAt{Asked: asked, Field: f, At: r.at(f)}
 	if isProgramName(asked) {
@@ -51,7 +50,7 @@ func (r *resolver) program(f Field, verb, asked string) (ProgramAt, bool) {
 	if strings.HasSuffix(asked, "/") {
 		host += "/"
 	}
-	if verb == "deny" { // a link cannot make it allow more
+	if verb == "deny" { // a link cannot make a denial allow more
 		p.Path, why = r.walk(f, host, "/")
 	} else {
 		p.Path, why = r.follow(f, do, host, "/")

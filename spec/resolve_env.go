@@ -8,8 +8,8 @@ import (
 // jobPass lists the variables of the caller's environment that the job layout passes.
 var jobPass = []string{"PATH", "HOME", "LANG", "TERM"}
 
-// environment builds the command's environment: the caller's variables that are passed, in
-// their order, with the spec's values replacing them or appended.
+// environment builds the command's environment: the passed variables of the caller in their order,
+// with the spec's values in their place or appended.
 func (r *resolver) environment() {
 	e := r.out.filter(r.in.Environ, r.need.passesOwn)
 	r.out.Env, r.out.Passed, r.out.Dropped = e.env, e.passed, e.dropped
@@ -21,9 +21,8 @@ func (r *resolver) environment() {
 	}
 }
 
-// Environ applies the spec's rules to another environment than the one that r was resolved
-// with, and keeps its order. Variables that are passed only because the agent needs them are
-// left out.
+// Environ applies the spec's rules to an environment other than the one that r was resolved with,
+// and keeps its order. It leaves out variables that are passed only because the agent needs them.
 func (r *Resolved) Environ(environ []string) []string {
 	return r.filter(environ, func(string) bool { return false }).env
 }
@@ -32,11 +31,11 @@ func (r *Resolved) Environ(environ []string) []string {
 type filtered struct {
 	env, passed, dropped []string
 	loaders              []string // dropped because they are the loader's
-	refused              []string // variables that the spec sets but must not
+	refused              []string // variables that the spec must not set but does
 }
 
-// filter applies the rules to an environment; own tells which names pass though
-// they look like credentials.
+// filter applies the rules to an environment; own reports which names pass although they look like
+// credentials.
 func (r *Resolved) filter(environ []string, own func(string) bool) (f filtered) {
 	set := r.Spec.Environment.Value.Set.Value
 	seen := make(map[string]struct{}, len(environ))
@@ -111,7 +110,7 @@ func (r *Resolved) passes(name, value string, own func(string) bool) bool {
 	return true
 }
 
-// setOrder is the names of environment.set, in the document's order.
+// setOrder returns the names of environment.set, in the document's order.
 func (s *SandboxSpec) setOrder() []string {
 	set := lookUp(s.Node(), "environment.set")
 	if set == nil {
@@ -134,8 +133,8 @@ func (r *Resolved) passedValue(name string) string {
 	return ""
 }
 
-// Withhold removes variables that the command gets only by default: neither those that
-// environment names nor those that an agent needs.
+// Withhold removes variables that the command gets only by default. It keeps variables that
+// environment names or that an agent needs.
 func (r *Resolved) Withhold(names []string) {
 	if r.Spec.Environment.Value.Pass.Set {
 		return
@@ -164,11 +163,11 @@ func (r *Resolved) LookCredential() (names []string) {
 
 // matchName matches a name with a glob of "*" and "?".
 func matchName(glob, name string) bool {
-	// Where the last "*" can take one character more, go back to it: a glob
-	// without brackets needs no more than one place to go back to.
+	// On a mismatch, the loop goes back to the last "*" and lets it take one character more. A glob
+	// without brackets never needs an earlier one.
 	star, retry := -1, 0
 	g, n := 0, 0
-	// Most names are of another end, which is told at once.
+	// Most names end differently, which is quickly found.
 	if last := len(glob) - 1; last >= 0 && glob[last] != '*' && glob[last] != '?' && (name == "" || name[len(name)-1] != glob[last]) {
 		return false
 	}

@@ -20,9 +20,10 @@ func (r *resolver) absolute(p, base string) (abs, why string) {
 	return joinPath(base, p), ""
 }
 
-// walk resolves the path that f names. Even with an error, the Path has all that is known.
+// walk resolves the path that f names. Even with an error, the Path contains everything that is
+// known about it.
 func (r *resolver) walk(f Field, asked, base string) (p Path, why string) {
-	if asked == "" || strings.IndexByte(asked, 0) >= 0 { // the decoder lets none through
+	if asked == "" || strings.IndexByte(asked, 0) >= 0 { // the decoder rejects such a path
 		return Path{Asked: asked, Field: f, At: r.at(f)}, "it is not a path"
 	}
 	abs, why := r.absolute(asked, base)
@@ -41,7 +42,7 @@ func (r *resolver) walk(f Field, asked, base string) (p Path, why string) {
 	return p, ""
 }
 
-// inJob reports whether p is one of the job layout's own paths, which do not exist on the host.
+// inJob reports whether p is a path of the job layout, which does not exist on the host.
 func (r *resolver) inJob(p string) bool {
 	p = clean(p)
 	return r.out.Job != nil && (under(p, "/work") || under(p, "/input") || under(p, "/output"))
@@ -122,8 +123,8 @@ func (r *resolver) files() {
 			r.out.Read = append(r.out.Read, p)
 		}
 	}
-	// The working directory is in view if a document names it or implies it; the directory in which
-	// sbx happens to be started is not.
+	// The working directory becomes visible if a document names or implies it, but not if sbx
+	// merely happens to be started there.
 	named := r.out.AccessMode == ReadOnly || r.spec.WorkingDir.Set && r.out.AccessMode != WorkspaceWrite
 	if named && !r.in.unseenCwd && r.out.Visible && r.out.Job == nil && r.out.Root.Abs == "" && r.out.WorkingDir.Exists {
 		r.out.Read = append(r.out.Read, implied(r.out.WorkingDir))
@@ -143,15 +144,16 @@ func (r *resolver) files() {
 
 func item(f Field, i int) Field { return f + "[" + Field(strconv.Itoa(i)) + "]" }
 
-// write resolves the writable paths. A path that does not exist must lie in a writable directory that
-// does, so existing paths come first.
+// write resolves the writable paths. A path that does not exist must lie in a writable directory
+// that exists, so existing paths come first.
 func (r *resolver) write(asked []string) {
 	out := &r.out
 	if !r.spec.downgraded() {
 		switch {
 		case out.Job != nil: // /work and /output are not host paths
 		case out.AccessMode == WorkspaceWrite && out.WorkingDir.Real == "/" && !r.spec.WorkingDir.Set:
-			// Containers and services start in /; nobody asked to make the whole host writable.
+			// Containers and services start in /, but nobody requested to make the whole host
+			// writable.
 			r.note("access_mode", "the current directory is /, which is not a workspace: only paths in filesystem.write can be written")
 		case out.AccessMode == WorkspaceWrite:
 			out.Write = append(out.Write, out.WorkingDir)
@@ -186,7 +188,7 @@ func (r *resolver) write(asked []string) {
 	for _, p := range absent {
 		if !r.insideWritable(p) {
 			help := "create it first, or name a directory above it that exists"
-			if strings.HasPrefix(p.Abs, "/dev/") { // there one can do neither
+			if strings.HasPrefix(p.Abs, "/dev/") { // nothing there can be created or replaced
 				help = "name a device that the host has"
 			}
 			r.refuse(p.Field, "write "+odd(p.Asked), missing(p)+", and no writable directory holds it", help)
@@ -199,10 +201,10 @@ func (r *resolver) write(asked []string) {
 // InWrite reports whether p is an entry of filesystem.write.
 func (p *Path) InWrite() bool { return strings.HasPrefix(string(p.Field), "filesystem.write") }
 
-// keepReading keeps a path of filesystem.write readable that readonly makes read-only.
+// keepReading keeps a path of filesystem.write readable if readonly makes it read-only.
 func (r *resolver) keepReading(p Path) {
 	r.note(p.Field, "it may only be read: readonly is true")
-	r.out.Earlier = append(r.out.Earlier, p.Real) // it might have been writable before
+	r.out.Earlier = append(r.out.Earlier, p.Real) // an earlier command might have written to it
 	if r.out.Visible && p.Exists {
 		r.out.Read = append(r.out.Read, p)
 	}

@@ -2,14 +2,14 @@ package spec
 
 import "slices"
 
-// led is a path with links on the way, and what it is asked for.
+// led is a path with links on the way, and the purpose for which it is opened.
 type led struct {
 	Path
 	do string
 }
 
-// follow resolves a path by which something is opened. astray looks at the links that
-// led there, once all that a command could write is known.
+// follow resolves a path that is going to be opened. astray checks the links on the way once all
+// paths that a command could have written are known.
 func (r *resolver) follow(f Field, do, asked, base string) (Path, string) {
 	p, why := r.walk(f, asked, base)
 	if len(p.Links) > 0 {
@@ -18,7 +18,7 @@ func (r *resolver) follow(f Field, do, asked, base string) (Path, string) {
 	return p, why
 }
 
-// astray refuses what a link leads to that an earlier command may have left.
+// astray rejects paths that a link of an earlier command may have redirected.
 func (r *resolver) astray() {
 	if len(r.led) == 0 {
 		return

@@ -25,8 +25,8 @@ func (r *resolver) workshop() {
 	}
 }
 
-// inWorkshop rejects a path of a workshop's file that lies outside the directory of the file. Other
-// specs may name any path.
+// inWorkshop rejects a path in a workshop's document that lies outside the directory of that
+// document. Other specs may name any path.
 func (r *resolver) inWorkshop(p Path) bool {
 	if k := r.spec.Source.Kind; k != WorkshopFile && k != OldWorkerFile {
 		return true
@@ -88,7 +88,7 @@ func (r *resolver) restrict(root Path, asked string) {
 
 const subtreeHelp = "name a directory that lies in it"
 
-// LeavesRoot reports whether p goes above its start, even if it comes back.
+// LeavesRoot reports whether p goes above its start, even if it returns.
 func LeavesRoot(p string) bool {
 	depth := 0
 	for part := range strings.SplitSeq(p, "/") {
@@ -105,8 +105,8 @@ func LeavesRoot(p string) bool {
 	return false
 }
 
-// restricted rejects entries that would open more of the workshop's tree than restrict leaves, and a
-// working directory outside of it.
+// restricted rejects entries that would make more of the workshop's tree visible than restrict
+// leaves, and a working directory outside of that subtree.
 func (r *resolver) restricted() {
 	if r.spec.Source.Kind == OldWorkerFile {
 		for _, p := range slices.Concat(r.out.Read, r.out.Write) {

@@ -8,11 +8,11 @@ import (
 
 // Resolved is a spec with everything that follows from the document alone: defaults that an access
 // mode implies, absolute paths without links, the command's environment. It depends on the host
-// only through the paths that the spec names (Inputs.Paths). wrap.Host says what the host can
-// enforce.
+// only through the paths that the spec names (Inputs.Paths). A wrap.Host describes which rules the
+// host can enforce.
 type Resolved struct {
 	Spec *SandboxSpec
-	in   Inputs // with which it was resolved
+	in   Inputs // the Inputs with which the spec was resolved
 
 	AccessMode AccessMode // AccessUnset if no document sets it
 	Home       string     // absolute; "" if the caller has none
@@ -23,7 +23,7 @@ type Resolved struct {
 	// listed is true if a document that narrows the workshop's has a list of writable paths without
 	// the workshop's tree.
 	listed bool
-	// bounds are the documents that a spec cannot widen, with what they leave: profiles and the
+	// bounds are the documents that a spec cannot widen, each with what it allows: profiles and the
 	// files of a workshop and its workers.
 	bounds []bound
 
@@ -45,15 +45,16 @@ type Resolved struct {
 	Private bool
 	// FileRules is true if any rule constrains files.
 	FileRules bool
-	// SideDoors is true if the side doors are closed. It follows from any rule about files, the
-	// network, syscalls or commands.
+	// SideDoors is true if the side doors are closed. Any rule about files, the network, syscalls
+	// or commands implies it.
 	SideDoors bool
 
 	Read   []Path // in the document's order, without @system
 	Write  []Path // begins with the working directory or the workshop, if that is writable
-	Hide   []Path // for a name at any depth, the paths with that name
+	Hide   []Path // a name at any depth is replaced by the paths with that name
 	Mounts []MountAt
-	// HideCut says why the search for names of filesystem.hide was incomplete; "" if it was not.
+	// HideCut is the reason why the search for names of filesystem.hide was incomplete; "" if it
+	// was complete.
 	HideCut string
 	// Presets are the "@" items in the lists of filesystem. Absent are the directories of writable
 	// presets that do not exist.
@@ -77,11 +78,12 @@ type Resolved struct {
 	Agent        Agent
 	AgentNetwork bool
 	// Own are the paths that the agent itself needs. They are in view, and writable according to
-	// their mode, whatever the lists say. HomeLayer is true if its home is a private layer over the
-	// caller's: files that it writes there, except those of Own, end with the sandbox.
+	// their mode, regardless of the lists. HomeLayer is true if the agent's home is a private layer
+	// over the caller's: files that the agent writes there, except those of Own, are dropped when
+	// the sandbox ends.
 	Own       []OwnPath
 	HomeLayer bool
-	// Learn is true if all other readable paths can be written, too, in a private copy.
+	// Learn is true if the command may also write all other readable paths, in a private copy.
 	Learn  bool
 	Listen []reach.Listen
 
@@ -98,8 +100,8 @@ type Resolved struct {
 	Broker BrokerAt
 
 	Syscalls string // "default" or the path of a profile, without links
-	// MoreSyscalls are additional filters that apply as well, each in the form of Syscalls: those
-	// of the documents that this one narrows.
+	// MoreSyscalls are additional filters in the form of Syscalls: those of the documents that this
+	// one narrows.
 	MoreSyscalls []string
 	Job          *Job // the --input/--output layout; nil otherwise
 
@@ -138,8 +140,8 @@ func (r *Resolved) WritesWorkDir() bool {
 // Path is a path that a spec names.
 type Path struct {
 	Asked  string // as written
-	Abs    string // absolute and clean, with links
-	Real   string // Abs without links, as far as it exists
+	Abs    string // absolute and clean, with links unresolved
+	Real   string // Abs with all links resolved, as far as the path exists
 	Links  []Link // the links on the way, in order
 	Exists bool
 	IsDir  bool

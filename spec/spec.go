@@ -35,7 +35,7 @@ type SandboxSpec struct {
 	RequireAvailable Opt[bool]
 	Agent            Opt[Agent]
 
-	// Source tells where the document came from; it is not part of the spec.
+	// Source says where the document came from; it is not part of the spec.
 	Source Source
 }
 
@@ -45,7 +45,7 @@ type Workshop struct {
 	Readonly Opt[bool]
 }
 
-// Filesystem says which host files the command can see, and which it can write.
+// Filesystem determines which host files the command can see, and which it can write.
 type Filesystem struct {
 	Read   Opt[[]string]
 	Write  Opt[[]string]
@@ -61,20 +61,20 @@ type Mount struct {
 	Mode   MountMode
 }
 
-// Network says which hosts the command may connect to and which ports it publishes.
+// Network determines to which hosts the command may connect and which ports it publishes.
 type Network struct {
 	Mode   Opt[NetworkMode]
 	Allow  Opt[[]string]
 	Listen Opt[[]reach.Listen]
 }
 
-// Environment says which variables the command gets.
+// Environment determines which variables the command gets.
 type Environment struct {
 	Pass Opt[[]string]
 	Set  Opt[map[string]string]
 }
 
-// Commands says which programs may be started.
+// Commands determines which programs may be started.
 type Commands struct {
 	Allow Opt[[]string]
 	Deny  Opt[[]string]
@@ -103,7 +103,7 @@ type Broker struct {
 // Bytes is a size in bytes, written "2GiB", "100MiB" or a plain number.
 type Bytes int64
 
-// Source is a document's origin and the positions of what it says.
+// Source is a document's origin, with the positions of its values.
 type Source struct {
 	Name string // as given: a path, "-" or "--spec-json"
 	Dir  string // absolute directory to which working_dir is relative
@@ -111,11 +111,11 @@ type Source struct {
 	Kind SourceKind
 }
 
-// SourceKind is what sort of file a document came from.
+// SourceKind is the kind of file that a document came from.
 type SourceKind uint8
 
-// The sorts of files. The paths of a workshop's must lie within its directory, and
-// so must those of an old-style worker's, which stand in for a workshop's.
+// The kinds of files. All paths in a workshop's file must lie within its directory, and so must
+// those in an old-style worker's file, which replaces a workshop's.
 const (
 	SpecFile SourceKind = iota
 	WorkshopFile
@@ -123,5 +123,5 @@ const (
 	OldWorkerFile
 	AgentDefinition
 	ProfileEntry
-	AgentOptions // what the caller's options of an agent ask for, which stands in no file
+	AgentOptions // the options that the caller gave to an agent; there is no file
 )

@@ -10,7 +10,7 @@ import (
 // are characters that equal no literal: since a star may stand for a character that occurs in neither
 // pattern, only a star can cover it.
 
-// The marks stand above Unicode's last character.
+// The marks are above Unicode's last character.
 const (
 	starAll rune = 0x110000 + iota // any characters
 	starSegment
@@ -139,8 +139,8 @@ func commandGlobs(rule string) globs {
 	return globs{g}
 }
 
-// maxForks limits how many "**/" of a path stand for any number of directories; further ones do not
-// stand for none.
+// maxForks is the number of "**/" in a path that stand for any number of directories. Each further
+// one stands for at least one directory.
 const maxForks = 4
 
 // pathGlobs returns the globs of a rule for files.

@@ -15,7 +15,7 @@ import (
 // server. Agent is Task and MultiEdit is Edit, as in ToolNames; other names
 // stand for themselves alone: Edit is not Write.
 //
-// What a rule is depends on the tool:
+// The meaning of a rule depends on the tool:
 //
 //   - Bash(git status): the command, to the letter.
 //   - Bash(git:*), Bash(git *): the command git with any arguments or none, but
@@ -25,9 +25,9 @@ import (
 //   - Read, Edit, Write and the other tools of files: a path with * (no slash),
 //     ** and ?. //etc/x is absolute, ~/x counts from the home directory; /x, ./x
 //     and a/x count from the working directory; a bare x is that name anywhere
-//     beneath it. What is beneath a directory that matches, matches.
+//     under it. Everything under a directory that matches, matches.
 //   - WebFetch(domain:example.com): that host alone; domain:*.example.com those
-//     beneath it.
+//     under it.
 //   - Any other: the target, where * stands for any characters.
 type Tool struct {
 	Name string

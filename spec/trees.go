@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Trees are the directories that an earlier command may have been able to write. It may have
+// Trees are the directories in which an earlier command may have been able to write. It may have
 // planted a symlink there, to redirect a path that a document or a flag names.
 type Trees struct {
 	in    Inputs
@@ -15,13 +15,13 @@ type Trees struct {
 	known bool   // gather has run; it runs only once a link makes it necessary
 }
 
-// treeAt is a tree with links resolved.
+// treeAt is a tree, with the links of its path resolved.
 type treeAt struct {
 	Path
 	written bool // a document makes it writable, so that a link may lead there
 	above   bool // a repository that contains another tree
-	beside  bool // it counts only because a document lies there
-	led     bool // a link in another tree leads to it; it does not matter whether it contains that link
+	beside  bool // a tree only because a document lies in it
+	led     bool // a link in another tree leads to it; the tree need not contain that link
 }
 
 // TreesOf returns the current directory, the directories of the documents, the working
@@ -68,8 +68,8 @@ func (t *Trees) gather() {
 	}
 }
 
-// addDocument adds the trees of a document. Its relative paths count from its own working directory
-// or, without one, from base. It returns the base of the next document.
+// addDocument adds the trees of a document. Its relative paths are relative to its own working
+// directory or, without one, to base. addDocument returns the base of the next document.
 func (t *Trees) addDocument(d *SandboxSpec, base string) string {
 	from := d.Source.baseDir(&t.in)
 	t.add(from, "/", treeAt{beside: true})
@@ -143,8 +143,8 @@ func (t *Trees) Follow(abs string) (Path, *Problem) {
 }
 
 // Holds reports whether an earlier command may have created the file at an absolute path, or a link
-// on the way to it: whether one of them lies in one of the trees. The directory of a document does not
-// count here: whoever can write there can change the document itself.
+// on the way to it: whether one of them lies in one of the trees. The directory of a document does
+// not count as a tree here: a command that can write there can change the document itself.
 func (t *Trees) Holds(abs string) bool {
 	if !t.known {
 		t.gather()
@@ -169,7 +169,7 @@ func (t *Trees) planted(p *Path) (links []*Link) {
 	return links
 }
 
-// holding reports whether is returns true for one of the trees that contain path.
+// holding reports whether the function is returns true for one of the trees that contain path.
 func (t *Trees) holding(path string, is func(*treeAt) bool) bool {
 	for i := range t.all {
 		if a := &t.all[i]; under(path, a.Real) && is(a) {
@@ -179,10 +179,10 @@ func (t *Trees) holding(path string, is func(*treeAt) bool) bool {
 	return false
 }
 
-// astray returns why p must not be followed; "" if it may. A planted link may lead to a tree that the
-// documents make writable. If it lies in another tree, it may also lead to files of the same tree,
-// to which the repository around it does not belong. It never opens files that only their own name
-// opens.
+// astray returns why p must not be followed; "" if it may. A planted link may lead to a tree that
+// the documents make writable. If the link lies in another tree, it may also lead to files of that
+// same tree, without the repository around the tree. It never leads to files that only their own
+// name opens.
 func (t *Trees) astray(p *Path) (why, help string) {
 	written := func(a *treeAt) bool { return a.written }
 	for _, l := range t.planted(p) {
@@ -201,8 +201,8 @@ func (t *Trees) astray(p *Path) (why, help string) {
 	return "", ""
 }
 
-// kept reports whether a path is a secret, or a protected name of one of the trees: only its own name
-// opens it.
+// kept reports whether a path is a secret, or a protected name of one of the trees: a document
+// opens such a path only by naming it.
 func (t *Trees) kept(real string) bool {
 	lists := &t.in.Lists
 	if lists.Secret != nil && (lists.Secret(real, t.in.Home) || lists.Secret(real, t.home)) {

@@ -40,9 +40,9 @@ type walker struct {
 	links []Link
 
 	real    string // with links resolved
-	isDir   bool   // what real is
+	isDir   bool   // real is a directory
 	missing bool   // real does not exist
-	abs     string // as asked, links standing
+	abs     string // the requested path with its links unresolved
 	// linked says for each component of abs whether it is a link: ".." after a link does not
 	// just remove it from the text.
 	linked []bool
@@ -55,7 +55,7 @@ func (w *walker) push(p string, asked bool) {
 	for i := len(parts) - 1; i >= 0; i-- {
 		switch name := parts[i]; name {
 		case "", ".":
-			more = more || i > 0 // "a/" and "a/." want a directory
+			more = more || i > 0 // "a/" and "a/." require a directory
 		default:
 			w.todo = append(w.todo, walkPart{name: name, asked: asked, mustBeDir: more})
 			more = true
@@ -124,7 +124,7 @@ func (w *walker) follow(at string, part walkPart) error {
 	if err != nil {
 		return err
 	}
-	if target == "" { // symlink(2) cannot create it, but some file systems have it
+	if target == "" { // symlink(2) cannot create an empty link, but some file systems contain one
 		return NoEntry
 	}
 	w.links = append(w.links, Link{Path: at, Target: target})
