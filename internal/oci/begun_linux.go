@@ -10,8 +10,8 @@ import (
 	"sbx/internal/oci/front"
 )
 
-// begun is the running runtime proper that creates a container. Under a spec it is started
-// before the spec is evaluated, to save time: its config.json is a symlink to a pipe, and it
+// begun is the running runtime proper that creates a container. Under a spec it is started before
+// the spec is evaluated, to save time: its config.json is a symlink to a pipe, and the runtime
 // blocks there until wait writes the edited copy. Until then it has created nothing.
 type begun struct {
 	*child
@@ -63,12 +63,13 @@ func (m *making) ahead(supervised bool) (err error) {
 	return nil
 }
 
-// configAt is the number of the pipe's read end in the runtime; it closes with the runtime.
+// configAt is the number of the pipe's read end in the runtime. The descriptor closes when the
+// runtime exits.
 const configAt = front.AboveAll + 1
 
 // wait sends the runtime its config.json and waits for it to exit.
 func (m *making) wait() (status int, err error) {
-	if m.begun == nil { // no spec: the engine's own command line
+	if m.begun == nil { // no spec applies: run the engine's own command line
 		files := map[int]int{}
 		for fd := 3; fd < m.Kept(m.Environ); fd++ {
 			files[fd] = int(inherited(fd))

@@ -23,7 +23,7 @@ type Call struct {
 	Version string
 
 	inherited []int  // descriptors above 2 that the caller passed on
-	bundled   string // the directory of state, where the runtime says so; see kept
+	bundled   string // the directory of state, if the runtime reported it; see kept
 }
 
 // shelf returns the directory of state of the call's container.
@@ -70,7 +70,7 @@ func (c *Call) state() (dir string, environ []string, home string) {
 	switch {
 	case c.Own.State != "":
 		environ = []string{"XDG_STATE_HOME=" + c.Own.State}
-	case ofNode(): // one directory for the whole node, whatever the engine's variables say
+	case ofNode(): // one directory for the whole node, whatever the engine's variables are
 		environ = []string{"XDG_STATE_HOME=/var/lib"}
 	}
 	home = spec.HomeDir(environ, func() string { return sys.PasswdHome(unix.Geteuid()) }, spec.HostPaths{})

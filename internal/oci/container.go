@@ -28,7 +28,7 @@ type Mount struct {
 	Target, Type, Source string
 	Options              []string
 
-	raw *doc.Node // as it was written, with members that are not parsed; nil for one of sbx's own
+	raw *doc.Node // the mount as written, with members that are not parsed; nil for one that sbx added
 }
 
 // Decode parses a config.json. Config keeps unknown members as they are.
@@ -52,7 +52,7 @@ func Decode(id, bundle string, config []byte) (*Container, error) {
 			m.Source = from(bundle, m.Source)
 		}
 		if !strings.HasPrefix(m.Target, "/") {
-			m.Target = "/" + m.Target // as runtimes do
+			m.Target = "/" + m.Target // runtimes do the same
 		}
 		c.Mounts = append(c.Mounts, m)
 	}
@@ -148,14 +148,14 @@ func (m *Mount) node() *doc.Node {
 	return n
 }
 
-// read are the members of config.json and of a process that sbx-oci reads or replaces.
+// read lists the members of config.json and of a process that sbx-oci reads or replaces.
 var read = []string{"process", "args", "env", "cwd", "user", "uid", "gid", "capabilities", "bounding", "effective", "permitted", "inheritable", "ambient",
 	"rlimits", "type", "hard", "soft", "noNewPrivileges", "commandLine", "root", "path", "readonly", "mounts", "destination", "source", "options", "uidMappings", "gidMappings",
 	"annotations", "hooks", "prestart", "createRuntime", "linux", "namespaces", "seccomp", "defaultAction", "syscalls", "names", "action", "listenerPath",
 	"resources", "memory", "limit", "swap", "pids", "cpu", "quota", "period", "devices", "maskedPaths", "readonlyPaths", "rootfsPropagation", "sysctl", "unified"}
 
-// clear reports a member that runc, whose decoder ignores case, would take for one of read, and
-// that sbx-oci would pass over.
+// clear rejects a member whose name differs from one of read only in case: runc's decoder ignores
+// case and would use the member, while sbx-oci would not see it.
 func clear(n *doc.Node) error {
 	for i := range doc.Items(n) {
 		if err := clear(n.Items[i]); err != nil {
@@ -164,12 +164,12 @@ func clear(n *doc.Node) error {
 	}
 	for i := range n.Members {
 		key := n.Members[i].Key
-		for _, name := range read { // a letter that is not ASCII may be longer than the one it folds to
+		for _, name := range read { // a letter that is not ASCII may be longer than the letter that it folds to
 			if len(key) >= len(name) && key != name && strings.EqualFold(key, name) {
 				return &spec.Problem{On: "config.json", Do: "read the member " + spec.Word(key), Why: "some runtimes take it for " + name, Help: "write it " + name}
 			}
 		}
-		if v := n.Members[i].Value; key != "annotations" && key != "sysctl" && key != "unified" { // of free keys
+		if v := n.Members[i].Value; key != "annotations" && key != "sysctl" && key != "unified" { // members with arbitrary names
 			if err := clear(v); err != nil {
 				return err
 			}
@@ -178,7 +178,8 @@ func clear(n *doc.Node) error {
 	return nil
 }
 
-// unheard says why the container's syscalls cannot be sent to a supervisor; "" if they can.
+// unheard returns the reason why the container's syscalls cannot be sent to a supervisor; "" if
+// they can.
 func (c *Container) unheard() string {
 	filter := c.Config.Get("linux").Get("seccomp")
 	switch {

@@ -28,7 +28,7 @@ func isName(id string) bool {
 // Create creates a container (create), or creates and runs one (run), under its specs.
 func (c *Call) Create() (status int, err error) {
 	if c.ID() == "" || strings.ContainsRune(c.ID(), '/') {
-		return 0, HandOn(c.Inner, &c.Line, c.Environ) // the runtime says what is wrong
+		return 0, HandOn(c.Inner, &c.Line, c.Environ) // the runtime reports the error
 	}
 	if !isName(c.ID()) {
 		return 0, &spec.Problem{On: spec.Word(c.ID()), Do: "make the container", Why: "its id is longer than 199 characters or no file name"}
@@ -40,7 +40,7 @@ func (c *Call) Create() (status int, err error) {
 	t, err := Decode(c.ID(), bundle, text)
 	if err != nil {
 		if docs, e := Documents(&c.Own, nil); e == nil && len(docs) == 0 && !bytes.Contains(text, []byte(AnnotationSpec)) {
-			return 0, HandOn(c.Inner, &c.Line, c.Environ) // nothing asked
+			return 0, HandOn(c.Inner, &c.Line, c.Environ) // no spec applies
 		}
 		return 0, err
 	}
@@ -59,7 +59,7 @@ func (c *Call) Create() (status int, err error) {
 		return m.unclaimed(err)
 	}
 	m.record = audit.Record{ID: id, StartedAt: time.Now(), Version: c.Version, Command: audit.Command{Argv: t.Args, Cwd: t.Cwd}, Container: m.about(),
-		Supervisor: audit.Self()} // until the container has a process
+		Supervisor: audit.Self()} // until the container has a process of its own
 	if err := m.openRecord(); err != nil {
 		return 0, err
 	}
@@ -122,7 +122,7 @@ type making struct {
 // that, to save time. It leaves the engine's bundle unchanged, so that the engine can use it
 // again.
 func (m *making) prepare() error {
-	defer unix.Umask(unix.Umask(0o22)) // the container's user reads files that are made for it
+	defer unix.Umask(unix.Umask(0o22)) // files that are created here must be readable for the container's user
 	docs, err := m.t.documents(&m.Own)
 	for _, d := range docs {
 		m.record.Sources = append(m.record.Sources, d.Source.Name)
@@ -182,7 +182,7 @@ func (m *making) prepare() error {
 	w := m.t.walls(contained.Plan, s.Places)
 	n := narrowing(s.Resolved, contained.Plan, &w, m.t.caps())
 	exposed := m.t.keepApart(n, &w, s.pinned(contained.Plan))
-	if supervised && !n.Attended { // the runtime inherited the socket to it; start anew without
+	if supervised && !n.Attended { // the runtime inherited the socket to the supervisor; start it again without
 		m.cancel()
 		if err := m.ahead(false); err != nil {
 			return err

@@ -25,15 +25,16 @@ func (s *supervisor) open(dir string) (err error) {
 	if err := unix.Bind(s.door, addr); err != nil {
 		return err
 	}
-	// The kernel then names the sender of each message; accepted sockets inherit this (unix(7)).
+	// With this option the kernel names the sender of each message; accepted sockets inherit it
+	// (unix(7)).
 	if err := unix.SetsockoptInt(s.door, unix.SOL_SOCKET, unix.SO_PASSCRED, 1); err != nil {
 		return err
 	}
 	return unix.Listen(s.door, 64)
 }
 
-// doorOf returns the address of a container's door. It goes through /proc/self/fd, so that the
-// shelf's path may be longer than a socket address; free closes that descriptor.
+// doorOf returns the address of a container's door. The address goes through /proc/self/fd, so that
+// the shelf's path may be longer than a socket address; free closes that descriptor.
 func doorOf(dir string) (addr *unix.SockaddrUnix, free func(), err error) {
 	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {

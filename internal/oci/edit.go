@@ -14,7 +14,7 @@ import (
 	"sbx/wrap/defaults"
 )
 
-// Edit replaces one member of a document, and says why.
+// Edit replaces one member of a document, with the reason.
 type Edit struct {
 	At    string // "process.capabilities"
 	Value *doc.Node
@@ -50,16 +50,16 @@ type editor struct {
 	s     *Seen
 	plan  *wrap.Plan
 	nodes []wrap.Node
-	// hold returns a path that the runtime can safely bind for rest beneath base, and what is
-	// there; see shelf.hold.
+	// hold returns a path for rest under base that the runtime can safely bind, and the kind of
+	// file that is there; see shelf.hold.
 	hold func(base, rest string) (path string, as source, err error)
 
 	// root creates a root directory with mount points for nodes; see shelf.root.
 	root func(nodes []wrap.Node) (string, error)
 
 	programs map[string]string // sbx's own files to bind-mount, by their path in the container
-	// groups tells whether the runtime can use cgroups. If it cannot, and best_effort accepts
-	// that, limits are left out: with one the runtime would fail to create the container.
+	// groups says whether the runtime can use cgroups. If it cannot, and best_effort accepts that,
+	// limits are left out: with a limit, the runtime would fail to create the container.
 	groups bool
 
 	edits []Edit
@@ -124,7 +124,7 @@ func (e *editor) limits() {
 	e.unified()
 }
 
-// unified lowers the limits that the engine gives as files of a control group of version 2, which
+// unified lowers the limits that the engine gives as files of a version 2 control group, which
 // runtimes write last.
 func (e *editor) unified() {
 	own := at(e.c.Config, "linux.resources.unified")
@@ -163,7 +163,7 @@ func (e *editor) unified() {
 	}
 }
 
-// lower sets the limit at path to v unless it is that low already; 0 and -1 mean no limit.
+// lower sets the limit at path to v unless the limit is at most v already; 0 and -1 mean no limit.
 func (e *editor) lower(path string, v int64, why string) {
 	if has := whole(at(e.c.Config, path)); has <= 0 || v < has {
 		e.set(path, doc.Int(v), why)
@@ -195,8 +195,8 @@ func (e *editor) devices() {
 	e.set("linux.resources.devices", doc.ListOf(object("allow", doc.Truth(false), "access", doc.Str("rwm"))), "the devices that every container has, and no other")
 }
 
-// proc masks files of /proc that show or change the host's state, or makes them read-only. It
-// masks what filesystem.hide names in the runtime's own mounts, which nobody has seen yet.
+// proc masks files of /proc that show or change the host's state, or makes them read-only. It also
+// masks the paths that filesystem.hide names in mounts which only the runtime makes.
 func (e *editor) proc() error {
 	if e.plan.Base == wrap.BaseHost {
 		return nil
@@ -209,11 +209,11 @@ func (e *editor) proc() error {
 		paths := doc.Texts(at(e.c.Config, l.at))
 		for i := range l.table {
 			path := "/proc/" + l.table[i].Path
-			if path != "/proc/1" && !slices.Contains(paths, path) && !slices.Contains(masked, path) { // which is sbx exec's own
+			if path != "/proc/1" && !slices.Contains(paths, path) && !slices.Contains(masked, path) { // the row for /proc/1 is for sbx exec only
 				paths = append(paths, path)
 			}
 		}
-		if masked == nil { // which need not be read-only beside
+		if masked == nil { // in the first pass; a masked path need not be read-only too
 			for _, p := range e.s.hidden() {
 				if p.Abs == "/proc" || p.Abs == "/dev" {
 					return &spec.Problem{Field: p.Field, On: p.Abs, Do: "hide it from the container", Why: "the runtime needs it to start a process", Help: "hide files in it"}

@@ -22,19 +22,19 @@ func (p *Place) ofRuntime() bool {
 // terminationLog is the file by which a container tells Kubernetes why it ended.
 const terminationLog = "/dev/termination-log"
 
-// isTerminationLog reports whether the mount is the file that the kubelet makes for that, in
-// pods/UID/containers/NAME of its directory: nothing else is writable there whatever the spec.
+// isTerminationLog reports whether the mount is the file that the kubelet makes for this purpose,
+// in pods/UID/containers/NAME of its directory. Only this file is writable regardless of the spec.
 func (p *Place) isTerminationLog() bool {
 	in := strings.Split(p.Source, "/")
 	n := len(in)
 	return p.Path == terminationLog && p.IsFile && n > 5 && in[n-5] == "pods" && in[n-3] == "containers"
 }
 
-// pinned reports whether no process can change the directories of the path to sbx-init. One
-// of another mount namespace could otherwise remove the mount (see walls), by a descriptor
-// that it got from inside.
+// pinned reports whether no process can change the directories of the path to sbx-init. A process
+// in another mount namespace could otherwise remove the mount (see walls), through a descriptor
+// that it got from the container.
 func (s *Seen) pinned(p *wrap.Plan) bool {
-	return s.Resolved.Confined && p.Base != wrap.BaseHost && p.View.At("/").Access < view.Write // /dev then is read-only
+	return s.Resolved.Confined && p.Base != wrap.BaseHost && p.View.At("/").Access < view.Write // then /dev is read-only
 }
 
 // dev secures the path to sbx-init, through which the runtime also starts exec's processes:

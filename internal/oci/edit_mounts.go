@@ -17,7 +17,7 @@ func (e *editor) files(init bool) error {
 	if err := e.mounts(init); err != nil {
 		return err
 	}
-	if e.plan.Base != wrap.BaseEmpty { // the engine's root, absolute since the edited copy lies elsewhere
+	if e.plan.Base != wrap.BaseEmpty { // the engine's root, made absolute since the edited copy is in another directory
 		e.set("root.path", doc.Str(e.c.Root), "")
 		return nil
 	}
@@ -38,7 +38,7 @@ func (e *editor) mounts(init bool) error {
 			return why
 		}
 		if e.keeps(p) {
-			add(e.own(i, p.Path, p.Path)) // the same place, should something change a link meanwhile
+			add(e.own(i, p.Path, p.Path)) // with links resolved, since something may change a link meanwhile
 		}
 	}
 	if e.confines() {
@@ -60,7 +60,7 @@ func (e *editor) mounts(init bool) error {
 		if n.Kind != wrap.NodeBind {
 			continue
 		}
-		for j := range e.s.Places { // the engine's mounts beneath, which a bind of the directory would lack
+		for j := range e.s.Places { // the engine's mounts under the directory, which a bind mount of the directory would lack
 			at := e.s.Places[j].Path
 			if at == n.Source || !view.Within(at, n.Source) || e.s.files.over(at) != &e.s.Places[j] {
 				continue
@@ -91,11 +91,12 @@ func (e *editor) confines() bool {
 }
 
 // typed are the file systems, apart from bind mounts, that contain no file when they are mounted,
-// or the kernel's only. sbx-oci has looked into those that it binds and into none of another type.
+// or only files of the kernel. sbx-oci has inspected the files of bind mounts, but not those of any
+// other type.
 var typed = []string{"tmpfs", "proc", "sysfs", "devpts", "mqueue", "cgroup", "cgroup2"}
 
-// unseen returns the error for a mount whose files sbx-oci cannot look at, so that it would not
-// find what is to be hidden or protected in it.
+// unseen returns the error for a mount whose files sbx-oci cannot inspect, so that it would miss
+// files in it that must be hidden or protected.
 func (e *editor) unseen(p *Place) error {
 	if p.Path == "/" {
 		return &spec.Problem{On: p.Target, Do: "hold the spec in the container", Why: "a volume is mounted over its root", Help: "have the volume as the container's root"}
@@ -107,9 +108,9 @@ func (e *editor) unseen(p *Place) error {
 		Help: "mount it on the host, and bind it"}
 }
 
-// keeps reports whether the container keeps a mount of its engine's. Where something else is in
-// view at its path it is left out: it would be covered, and runc makes a tmpfs read-only by its
-// path, late, whatever is mounted there by then.
+// keeps reports whether the container keeps a mount of its engine. The container does not keep a
+// mount if the spec shows something else at the mount's path: that would cover the mount, and when
+// runc later makes a tmpfs read-only by its path, it would hit the covering mount.
 func (e *editor) keeps(p *Place) bool {
 	if !e.confines() || p.ofRuntime() {
 		return true
@@ -117,7 +118,7 @@ func (e *editor) keeps(p *Place) bool {
 	return (e.plan.Base != wrap.BaseEmpty || kernels(p.Path)) && e.shows(p)
 }
 
-// shows reports whether a mount of the engine's is in view at its own path.
+// shows reports whether a mount of the engine is in view at its own path.
 func (e *editor) shows(p *Place) bool {
 	g := e.plan.View.At(p.Path)
 	return g.Access >= view.Read && g.Source == p.Path
@@ -137,7 +138,7 @@ func (e *editor) own(i int, target, path string) Mount {
 	if place.Path == "/dev" && e.s.pinned(e.plan) || !place.ofRuntime() && (e.plan.View.At(path).Access < view.Write || !m.binds() && m.Type != "tmpfs") {
 		m.closed()
 	}
-	for i, o := range m.Options { // what is mounted over the container's files stays out of the host
+	for i, o := range m.Options { // a mount over the container's files must not appear on the host
 		if o == "shared" || o == "rshared" {
 			m.Options[i] = strings.Replace(o, "shared", "slave", 1)
 		}
@@ -145,7 +146,7 @@ func (e *editor) own(i int, target, path string) Mount {
 	if m.binds() {
 		m.option("nosuid")
 		m.option("nodev")
-		m.restrict(place.Held) // which the runtime would drop with the two above
+		m.restrict(place.Held) // the runtime would drop these with the two above
 	}
 	if place.IsFile {
 		m.single()
@@ -168,7 +169,7 @@ func (m *Mount) closed() {
 	}
 }
 
-// restrict adds those of a mount's options that restrict it.
+// restrict adds those of the given options that restrict a mount.
 func (m *Mount) restrict(options []string) {
 	for _, o := range options {
 		switch o {
@@ -223,11 +224,11 @@ func (e *editor) bind(n *wrap.Node) (m Mount, err error) {
 	switch {
 	case place == nil || place.binds():
 	case e.plan.Base != wrap.BaseEmpty && n.Path == n.Source && e.shows(place):
-		return m, nil // visible already as part of its file system
+		return m, nil // visible already, as part of its file system
 	case rest == "":
 		return e.own(slices.IndexFunc(e.s.Places, func(p Place) bool { return p.Mount == place.Mount }), n.Path, n.Path), nil
-	case place.Type == "sysfs" && n.For == "filesystem.read": // a part of @system, the same as the host's
-		if strings.HasPrefix(rest, "fs/") { // these differ in a container
+	case place.Type == "sysfs" && n.For == "filesystem.read": // part of @system, and the same as the host's
+		if strings.HasPrefix(rest, "fs/") { // files under fs/ differ in a container
 			return m, nil
 		}
 		base = sysfs
@@ -241,7 +242,7 @@ func (e *editor) bind(n *wrap.Node) (m Mount, err error) {
 		return m, &spec.Problem{Field: n.For, On: n.Source, Do: "hold it for the container", Why: err.Error()}
 	}
 	m.restrict(as.Held)
-	switch { // the spec widens nothing that the engine has restricted
+	switch { // the spec never widens access that the engine has restricted
 	case place != nil:
 		m.restrict(place.Options)
 		if place.raw.Get("uidMappings") != nil {

@@ -25,7 +25,7 @@ func (s *supervisor) over() {
 const neverStarted = "its command was never started"
 
 func (s *supervisor) finish(status unix.WaitStatus, unknown string) {
-	s.turn.Lock() // never unlocked: no notification is answered from here on
+	s.turn.Lock() // never unlocked: no notification is answered after this point
 	if s.late.Load() {
 		s.run.TimedOut()
 	}
@@ -36,8 +36,8 @@ func (s *supervisor) finish(status unix.WaitStatus, unknown string) {
 // reapedWithin is how long exitOf waits for the container's parent to reap its first process.
 const reapedWithin = time.Second
 
-// exitOf returns how a process ended that is not this one's child: from /proc while it is a
-// zombie, after that from its pidfd (PIDFD_INFO_EXIT, Linux 6.15).
+// exitOf returns how a process ended that is not a child of this process: from /proc while the
+// process is a zombie, after that from its pidfd (PIDFD_INFO_EXIT, Linux 6.15).
 func exitOf(pid, pidfd int) (status unix.WaitStatus, unknown string) {
 	if status, ok := zombie(pid, pidfd); ok {
 		return status, ""
@@ -50,8 +50,8 @@ func exitOf(pid, pidfd int) (status unix.WaitStatus, unknown string) {
 	return unix.WaitStatus(info.Exit_code), ""
 }
 
-// zombie returns the exit code in the last field of /proc/PID/stat (proc_pid_stat(5)), if pid
-// is still the pidfd's process and a zombie.
+// zombie returns the exit code in the last field of /proc/PID/stat (proc_pid_stat(5)), if pid still
+// belongs to the pidfd's process and that is a zombie.
 func zombie(pid, pidfd int) (unix.WaitStatus, bool) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil || unix.PidfdSendSignal(pidfd, 0, nil, 0) != nil {
@@ -65,7 +65,7 @@ func zombie(pid, pidfd int) (unix.WaitStatus, bool) {
 	return unix.WaitStatus(n), err == nil
 }
 
-// wait waits for an event at fd, or for its hang-up, at most d; forever if d < 0.
+// wait waits until fd has an event or hangs up, at most d; forever if d < 0.
 func wait(fd int, event int16, d time.Duration) {
 	until := time.Now().Add(d)
 	for {

@@ -8,10 +8,10 @@ import (
 	"sbx/spec"
 )
 
-// inits returns the host's paths of sbx-init and its walls for the container: copies on a file
-// system of the container's own where no filter keeps it from more than reading them. It could
-// make the mount of a shared file writable again, take a lease on it (fcntl(2)), and, with
-// CAP_DAC_READ_SEARCH, open other files of its file system.
+// inits returns the host's paths of sbx-init and its walls for the container. Unless a filter keeps
+// the container from doing more than reading them, they are copies on a file system that only this
+// container has. The container could make the mount of a shared file writable again, take a lease
+// on the file (fcntl(2)), and, with CAP_DAC_READ_SEARCH, open other files of the same file system.
 func (m *making) inits(w *walls.Walls, filtered bool) (map[string]string, error) {
 	program, err := initProgram()
 	if err != nil {

@@ -18,11 +18,11 @@ import (
 // runtimes are the runtimes proper to look for if none is named, in this order.
 var runtimes = []string{"runc", "crun"}
 
-// searched is where Inner looks besides PATH, which engines may not set.
+// searched are the directories where Inner looks in addition to PATH, which engines may not set.
 const searched = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// Inner returns the path of the runtime proper: the named one, or the first of runtimes that
-// is found. It skips this program under another name.
+// Inner returns the path of the runtime proper: the named one, or the first of runtimes that is
+// found. It skips other names of this program.
 func Inner(named string, environ []string) (string, error) {
 	names := runtimes
 	if named != "" {
@@ -59,8 +59,8 @@ func HandOn(inner string, l *Line, environ []string) error {
 	return &spec.Problem{On: inner, Do: "start the runtime", Why: "it is not there any more, or not executable"}
 }
 
-// child is a child process that inherits this one's standard streams and descriptors, and to
-// which this one forwards its signals.
+// child is a child process that inherits the standard streams and descriptors of this process. This
+// process forwards its own signals to the child.
 type child struct {
 	pid  int
 	done chan struct{}
@@ -70,7 +70,7 @@ type child struct {
 // descriptor numbers of the child to descriptors of this process.
 func begin(path string, words, environ []string, files map[int]int) (*child, error) {
 	signals := make(chan os.Signal, 64)
-	terminal := sys.IsTerminal(0) // which signals the child directly
+	terminal := sys.IsTerminal(0) // the terminal then signals the child directly
 	for s := unix.SIGHUP; s <= sigMax; s++ {
 		if !slices.Contains(notForwarded, s) && !(terminal && s == unix.SIGTSTP) {
 			signal.Notify(signals, s)
@@ -105,8 +105,8 @@ func begin(path string, words, environ []string, files map[int]int) (*child, err
 	return c, nil
 }
 
-// notForwarded are the signals that stay with this process: those that nobody may catch, those of
-// its own faults, and those of its children and its runtime.
+// notForwarded are the signals that stay with this process: those that cannot be caught, those of
+// its own faults, and those of its children and of the Go runtime.
 var notForwarded = []syscall.Signal{unix.SIGKILL, unix.SIGSTOP, unix.SIGCHLD, unix.SIGURG, unix.SIGSEGV, unix.SIGBUS, unix.SIGFPE, unix.SIGILL, unix.SIGTRAP,
 	unix.SIGSYS, unix.SIGABRT, unix.SIGPIPE, unix.SIGTTIN, unix.SIGTTOU, unix.SIGPROF, unix.SIGVTALRM, 32, 33, 34} // the last are libc's
 

@@ -17,7 +17,8 @@ import (
 	"sbx/wrap/host"
 )
 
-// Seen holds the specs resolved against a container's own files, and what was found there.
+// Seen holds the specs resolved against a container's own files, and the findings about those
+// files.
 type Seen struct {
 	Resolved *spec.Resolved
 	Inputs   spec.Inputs
@@ -33,23 +34,23 @@ type Seen struct {
 // sysfs is the host's sysfs. @system names parts of it, which are the same in every container.
 const sysfs = "/sys"
 
-// Place is a mount of the container with its target's symlinks resolved.
+// Place is a mount of the container with the symlinks of its target resolved.
 type Place struct {
 	*Mount
 	Path   string
 	source // of a bind mount
 }
 
-// ofEngine reports whether a mount is a file of the engine's own in /run, where the spec has a
-// directory of its own: the program that podman run --init has start the command, and the
-// network's files if the image has links to there in their places.
+// ofEngine reports whether a mount is a file of the engine in /run, where the spec has a directory
+// of its own: the program with which podman run --init starts the command, and the network's files
+// if the image has links to /run in their places.
 func (p *Place) ofEngine() bool {
 	return p.IsFile && view.Within(p.Path, "/run") && slices.Contains([]string{"/run/podman-init", "/etc/resolv.conf", "/etc/hosts", "/etc/hostname"}, filepath.Clean(p.Target))
 }
 
-// inspect resolves documents against the files of a container that does not exist yet. It does
-// so on a temporary thread whose mount namespace has the container's root as its root, so that
-// no symlink of the image or a volume leads out of it. That thread also calls then.
+// inspect resolves documents against the files of a container that does not exist yet. It uses a
+// temporary thread whose mount namespace has the container's root as its root, so that no symlink
+// of the image or a volume leads out of the container. That thread also calls then.
 func inspect(c *Container, docs []*spec.SandboxSpec, facts wrap.Host, then func(*Seen) error) (s *Seen, err error) {
 	apart(func() {
 		if s, err = inspectFrom(c, docs, facts); err == nil {
@@ -122,9 +123,9 @@ func inspectFrom(c *Container, docs []*spec.SandboxSpec, facts wrap.Host) (*Seen
 	return seen, err
 }
 
-// enter makes the container's files the calling thread's root, in a mount namespace of its own.
-// It creates missing mount points by the same rules as the runtime later would. lists tells
-// that a document lists the readable paths.
+// enter makes the container's files the calling thread's root, in a mount namespace of its own. It
+// creates missing mount points by the same rules as the runtime later will. lists says that a
+// document lists the readable paths.
 func enter(c *Container, lists bool) ([]Place, error) {
 	if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
 		return nil, os.NewSyscallError("unshare", err)
@@ -142,7 +143,7 @@ func enter(c *Container, lists bool) ([]Place, error) {
 		switch trees[i] = -1; {
 		case m.Type == "sysfs" && lists:
 			source = sysfs
-			flags |= unix.AT_RECURSIVE // without rights over the submounts the kernel refuses to leave them out
+			flags |= unix.AT_RECURSIVE // without privileges over the submounts, the kernel does not allow leaving them out
 		case !m.binds():
 			continue
 		case !m.has("bind") || m.has("rbind"):
@@ -190,7 +191,7 @@ func (p *Place) put(tree int) (err error) {
 	}
 	if tree >= 0 {
 		err := unix.MoveMount(tree, "", unix.AT_FDCWD, p.Path, unix.MOVE_MOUNT_F_EMPTY_PATH)
-		if err == nil && p.has("ro") { // a mount point in it is not to be made, as the runtime makes none
+		if err == nil && p.has("ro") { // no mount point is created in a read-only mount: the runtime would not create one either
 			err = unix.MountSetattr(unix.AT_FDCWD, p.Path, 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
 		}
 		if err == unix.ENOSYS { // before Linux 5.12
@@ -198,13 +199,13 @@ func (p *Place) put(tree int) (err error) {
 		}
 		return err
 	}
-	if p.has("tmpcopyup") { // the runtime fills it with the directory beneath
+	if p.has("tmpcopyup") { // the runtime fills the tmpfs with the contents of the directory under it
 		return nil
 	}
 	return unix.Mount("tmpfs", p.Path, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755,size=1m")
 }
 
-// realOf resolves the symlinks of a path, as far as it exists.
+// realOf resolves the symlinks of a path, as far as the path exists.
 func realOf(path string) (string, error) { return realWithin(path, 40) }
 
 func realWithin(path string, links int) (string, error) {
@@ -217,7 +218,7 @@ func realWithin(path string, links int) (string, error) {
 		return "", err
 	}
 	real = filepath.Join(dir, filepath.Base(path))
-	switch to, err := os.Readlink(real); { // to what does not exist yet
+	switch to, err := os.Readlink(real); { // the link leads to a path that does not exist yet
 	case err != nil:
 		return real, nil
 	case links == 0:

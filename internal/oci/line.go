@@ -89,8 +89,8 @@ func Parse(args, environ []string) (l Line, problem string) {
 	return l, l.verb(args)
 }
 
-// verb parses the arguments of the verb. Both runtimes take flags behind the id, too, except
-// those of exec, where the command's own follow.
+// verb parses the arguments of the verb. Both runtimes also accept flags after the id, except those
+// of exec, where the command's own flags follow.
 func (l *Line) verb(args []string) (problem string) {
 	values := verbValues[l.Verb]
 	for len(args) > 0 && args[0] != "--" {
@@ -114,17 +114,18 @@ func (l *Line) verb(args []string) (problem string) {
 	return ""
 }
 
-// ambiguous says why a flag of a verb that takes a bundle or a process is refused: the runtime
-// could read it as another flag than sbx-oci, and so take another document than the edited one.
+// ambiguous returns the reason why a flag of a verb that takes a bundle or a process is rejected:
+// the runtime could read the word as another flag than sbx-oci does, and so use a document other
+// than the edited one.
 func (l *Line) ambiguous(word string) string {
 	values := verbValues[l.Verb]
 	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
 	switch {
 	case values == nil:
-	case word[1] != '-' && len(name) > 1: // runc takes it as a long flag, crun as several short ones
+	case word[1] != '-' && len(name) > 1: // runc reads it as a long flag, crun as several short ones
 		return "write " + word + " as a long flag, or each short one by itself"
 	case !slices.Contains(values, name):
-		for _, known := range append(switches, values...) { // crun takes abbreviations
+		for _, known := range append(switches, values...) { // crun accepts abbreviations
 			if len(name) > 1 && name != known && strings.HasPrefix(known, name) {
 				return "write " + word + " out: --" + known
 			}
@@ -139,7 +140,7 @@ var switches = []string{"detach"}
 // otherVerbs are the verbs of runc and crun whose flags sbx-oci does not parse.
 var otherVerbs = []string{"start", "delete", "state", "kill", "list", "ps", "pause", "resume", "update", "events", "spec", "checkpoint", "features", "mounts", "help"}
 
-// flag parses the first flag of args; valued tells whether a flag takes a separate value.
+// flag parses the first flag of args; valued reports whether a flag takes a separate value.
 func flag(args []string, valued func(string) bool) (f Flag, rest []string) {
 	name, value, has := strings.Cut(strings.TrimLeft(args[0], "-"), "=")
 	f = Flag{Name: name, Value: value, Words: args[:1]}
@@ -183,7 +184,7 @@ func (l *Line) ID() string {
 	return ""
 }
 
-// arguments returns the words behind the flags, without the "--" that may precede them.
+// arguments returns the words after the flags, without the "--" that may precede them.
 func (l *Line) arguments() []string {
 	if i := slices.Index(l.Rest, "--"); i >= 0 && i < 2 {
 		return slices.Delete(slices.Clone(l.Rest), i, i+1)

@@ -45,7 +45,7 @@ func TestParseOwn(t *testing.T) {
 	}
 }
 
-// The bundle is named once, by whichever flag it was given.
+// TestWith: the new line names the bundle exactly once, whichever flags the old line used.
 func TestWith(t *testing.T) {
 	l, _ := Parse(strings.Fields("runc create -b /b --pid-file p --config=/c c1"), nil)
 	l = l.With("/copy", "bundle", "b", "config", "f")

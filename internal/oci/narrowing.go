@@ -21,7 +21,7 @@ type Narrowing struct {
 	Size    int64
 	Names   []string // the variables that it may have, if Limited
 	Limited bool
-	Set     []string // "NAME=value" of environment.set, which holds over the engine's
+	Set     []string // "NAME=value" of environment.set, which overrides the engine's
 	NoNew   bool     // no_new_privs
 	// NoNetwork: every network interface is removed before the container starts.
 	NoNetwork bool
@@ -73,9 +73,10 @@ func (c *Container) caps() (all []string) {
 	return slices.Compact(all)
 }
 
-// keepApart protects sbx-init, until its walls are raised, from being traced by processes that
-// run in the container already, if Landlock does not. exposed says why if that is impossible,
-// or something can take sbx-init's place: pinned tells that nothing removes its mount.
+// keepApart protects sbx-init, until its walls are raised, from being traced by processes that run
+// in the container already, if Landlock does not. exposed is the reason if that is impossible, or
+// if something else can take the place of sbx-init; pinned says that nothing can remove the mount
+// of sbx-init.
 func (c *Container) keepApart(n *Narrowing, w *walls.Walls, pinned bool) (exposed string) {
 	has := func(name string) bool { return slices.Contains(n.Caps, name) && slices.Contains(c.caps(), name) }
 	traces := w.Listens && w.Landlock.Empty()
@@ -97,7 +98,7 @@ func (c *Container) keepApart(n *Narrowing, w *walls.Walls, pinned bool) (expose
 	return exposed
 }
 
-// edits returns the changes to a process object of config.json, each relative to it.
+// edits returns the changes to a process object of config.json, with paths relative to that object.
 // supervisor is the number of the descriptor that sbx-init inherits.
 func (n *Narrowing) edits(process *doc.Node, supervisor int) (edits []Edit) {
 	set := func(at string, v *doc.Node, why string) { edits = append(edits, Edit{at, v, why}) }
@@ -107,7 +108,7 @@ func (n *Narrowing) edits(process *doc.Node, supervisor int) (edits []Edit) {
 	if n.NoNew {
 		set("noNewPrivileges", doc.Truth(true), "no program gives more than its caller has")
 	}
-	if caps := process.Get("capabilities"); n.Apart || caps != nil { // absent it is none, also for root
+	if caps := process.Get("capabilities"); n.Apart || caps != nil { // without this member a process has no capabilities, even as root
 		for _, kind := range capKinds {
 			has, why := doc.Texts(caps.Get(kind)), "capabilities over the host stay out"
 			has = slices.DeleteFunc(has, func(c string) bool { return !slices.Contains(n.Caps, strings.ToUpper(c)) })
@@ -141,8 +142,8 @@ func (n *Narrowing) edits(process *doc.Node, supervisor int) (edits []Edit) {
 	return edits
 }
 
-// environ filters an exec's variables: it keeps the names that the container's first process
-// may have, and those of the terminal, with the values that the spec sets.
+// environ filters an exec's variables: it keeps the names that the container's first process may
+// have, and those of the terminal, with the values that the spec sets.
 func (n *Narrowing) environ(env []string) []string {
 	set := func(name string) bool {
 		return slices.ContainsFunc(n.Set, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
@@ -170,9 +171,9 @@ func narrowingOf(n *doc.Node) *Narrowing {
 		Names: doc.Texts(n.Get("names")), Limited: is("limited"), Set: doc.Texts(n.Get("set")), NoNew: is("no_new_privs"), NoNetwork: is("no_network"), Attended: is("attended"), Apart: is("apart")}
 }
 
-// walls returns the Landlock ruleset and filter of a plan for sbx-init to apply. The scopes of
-// Landlock are left to the container's namespaces where it has them of its own: each process of
-// exec has a ruleset of its own, and could not signal the others.
+// walls returns the Landlock ruleset and filter of a plan for sbx-init to apply. It leaves out a
+// scope of Landlock if the container has its own namespace for the same purpose: each process of
+// exec has its own ruleset, and could otherwise not signal the others.
 func (c *Container) walls(p *wrap.Plan, places []Place) walls.Walls {
 	w := walls.Walls{ABI: p.LandlockABI, Landlock: p.Landlock}
 	for kind, scope := range map[string]landlock.ScopeSet{"pid": landlock.Signal, "network": landlock.AbstractUnix} {
@@ -190,11 +191,11 @@ func (c *Container) walls(p *wrap.Plan, places []Place) walls.Walls {
 		o := f.Options
 		o.Notify, o.Uncounted = p.Notify, w.Listens && p.Counter == wrap.CounterNone && !p.Programs.Any()
 		w.Filter = []byte(seccomp.Shipped(o, seccomp.Native))
-	case w.Listens && p.KeepCaps && slices.Contains(c.caps(), "CAP_SYS_ADMIN"): // it may mount as it is
+	case w.Listens && p.KeepCaps && slices.Contains(c.caps(), "CAP_SYS_ADMIN"): // the process may mount with this capability anyway
 		w.Filter = seccomp.Encode(seccomp.CountOnly(seccomp.Native))
 	case w.Listens:
 		// In a user namespace a process could unmount sbx-init, which later execs start, in all
-		// namespaces at once: it unlinks the file that is mounted over (Linux 3.18, detach_mounts).
+		// namespaces at once, by unlinking the file under the mount (Linux 3.18, detach_mounts).
 		w.Filter = seccomp.Encode(seccomp.CountInPlace(seccomp.Native))
 	}
 	return w

@@ -39,7 +39,8 @@ func TestNarrowing(t *testing.T) {
 	}
 }
 
-// runc's decoder ignores the case of members, and takes the last of two.
+// TestMembersOfAnotherCase: runc's decoder ignores the case of member names and uses the last of
+// two.
 func TestMembersOfAnotherCase(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"process": {"args": ["a"]}, "annotations": {"ARGS": "x", "Process": "y"}, "linux": {"sysctl": {"Type": "z"}}}`: true,
@@ -54,7 +55,8 @@ func TestMembersOfAnotherCase(t *testing.T) {
 	}
 }
 
-// Of two limits the lower holds, also where the engine gives it as a file of a control group.
+// TestUnifiedLimits: the lower of two limits applies, even if the engine gives its limit as a file
+// of a control group.
 func TestUnifiedLimits(t *testing.T) {
 	limits := spec.Limits{Memory: spec.Some(spec.Bytes(1 << 20)), PIDs: spec.Some(10), CPUs: spec.Some(0.5)}
 	for unified, want := range map[string]string{
@@ -71,7 +73,7 @@ func TestUnifiedLimits(t *testing.T) {
 	}
 }
 
-// A list of system calls of the container's own decides whether Landlock can be had.
+// TestAllows: the container's own list of system calls decides whether Landlock is available.
 func TestAllows(t *testing.T) {
 	for _, c := range []struct {
 		seccomp string

@@ -6,9 +6,9 @@ import (
 	"sbx/spec"
 )
 
-// pauseSpec replaces the specs for the pause container, which holds a Pod's namespaces and
-// whose image has none of the directories that specs name. It keeps the Pod's network, which
-// the Pod's containers share; a container without network gets an empty one of its own.
+// pauseSpec replaces the specs for the pause container, which holds a Pod's namespaces and whose
+// image has none of the directories that specs name. It keeps the Pod's network, which the Pod's
+// containers share; a container without network gets an empty one of its own.
 const pauseSpec = `{"access_mode": "read-only", "working_dir": "/", "network": {"mode": "host"}}`
 
 // pauses reports whether c is a pause container. The annotation alone does not count, since any

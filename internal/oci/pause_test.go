@@ -2,8 +2,8 @@ package oci
 
 import "testing"
 
-// TestPauses: an annotation alone, which any engine's caller can give, takes no policy from
-// a container.
+// TestPauses: an annotation alone, which any caller of the engine can set, does not exempt a
+// container from the policy.
 func TestPauses(t *testing.T) {
 	says := map[string]string{"io.kubernetes.cri.container-type": "sandbox"}
 	for _, c := range []struct {

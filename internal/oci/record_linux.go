@@ -55,7 +55,7 @@ func (m *making) lines(s *Seen, contained *outer.Contained, exposed string) []wr
 	}
 	by := map[spec.Field]string{wrap.FieldProcesses: "the container's namespaces", wrap.FieldRecord: "the container's namespaces",
 		"max_commands": "seccomp notify", "limits.timeout": "the supervisor"}
-	for i := range lines { // sbx exec needs its own mounts and pid namespace for these; a container has them
+	for i := range lines { // sbx exec needs its own mounts and pid namespace for these fields; a container always has them
 		l := &lines[i]
 		if by, ok := by[l.Field]; ok && contained.Plan.Base == wrap.BaseHost && l.Status == wrap.Degraded {
 			*l = wrap.Enforcement{Field: l.Field, Asked: l.Asked, By: by}
@@ -119,8 +119,8 @@ func (m *making) started() {
 	s.over()
 }
 
-// telling adds --pid-file to the runtime's line if the engine has not: asking for the pid
-// afterwards would mean running the runtime once more.
+// telling adds --pid-file to the runtime's line if the engine has not: otherwise sbx-oci would have
+// to run the runtime once more to ask for the pid.
 func (m *making) telling(l *Line) *Line {
 	if m.Value("pid-file") != "" {
 		return l
@@ -143,7 +143,7 @@ func (c *Call) pid() int {
 	return int(whole(c.ask("state").Get("pid")))
 }
 
-// ran finishes the record of a container whose end the runtime has waited for. One that the
+// ran finishes the record of a container whose end the runtime has waited for. A container that the
 // runtime could not start has no pid file.
 func (m *making) ran(status int) {
 	if st, err := os.Stat(cmp.Or(m.Value("pid-file"), m.shelf.dir+"/"+pidFile)); status != 0 && (err != nil || st.ModTime().Before(m.record.StartedAt.Truncate(time.Second))) {
@@ -164,14 +164,14 @@ func (m *making) ran(status int) {
 	_ = m.sink.Close(m.record)
 }
 
-// unmade is the problem of a container that the runtime could not make.
+// unmade returns the error about a container that the runtime could not create.
 func (m *making) unmade(status int) error {
 	return &spec.Problem{Do: "make the container", Why: filepath.Base(m.Inner) + " ended with " + strconv.Itoa(status) + "; what it said is the engine's to tell"}
 }
 
-// unclaimed handles a container whose name is taken. Without a spec the runtime reports that.
-// With one the runtime is not called: the other container may be gone by then, and the new one
-// would be created without its spec.
+// unclaimed handles a container whose name is taken. Without a spec, the runtime reports that. With
+// a spec, the runtime is not called: the other container may be gone by then, and the runtime would
+// create the new one without its spec.
 func (m *making) unclaimed(err error) (int, error) {
 	if docs, e := m.t.documents(&m.Own); err == errTaken && e == nil && len(docs) == 0 {
 		return 0, HandOn(m.Inner, &m.Line, m.Environ)

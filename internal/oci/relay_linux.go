@@ -17,9 +17,9 @@ import (
 var errUnparted = &spec.Problem{Do: "have a supervisor stay with the container", Why: "sbx-oci was built without its entry point",
 	Help: "build it with make, or with go build -ldflags '-E sbx_oci_entry'"}
 
-// follow makes this process die with its parent, which the engine waits for and may kill: a
-// container that the engine then deletes must not be created any more. It reports whether the
-// parent is still there.
+// follow makes this process die with its parent, for which the engine waits and which it may kill:
+// if the engine then deletes the container, this process must not create it afterwards. follow
+// reports whether the parent is still alive.
 func (c *Call) follow() bool {
 	runtime.LockOSThread() // the death signal is an attribute of the thread
 	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0)
@@ -28,8 +28,8 @@ func (c *Call) follow() bool {
 	return pf[0].Revents == 0
 }
 
-// stay tells the waiting parent that the container exists, so that it exits, and detaches from
-// the engine: standard streams, terminal, working directory, inherited descriptors.
+// stay reports to the waiting parent that the container exists, so that the parent exits, and
+// detaches from the engine: standard streams, terminal, working directory, inherited descriptors.
 func (c *Call) stay() {
 	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, 0, 0, 0, 0)
 	_, _ = unix.Write(front.Report(), make([]byte, 4))

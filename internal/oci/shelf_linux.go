@@ -36,16 +36,16 @@ func (s *shelf) replace(name string, b []byte) error {
 	return os.Rename(s.dir+"/"+tempFile, s.dir+"/"+name)
 }
 
-// free marks the container as one whose later verbs front hands on at once: a symlink to the
-// runtime that creates it.
+// free marks the container as one whose later verbs package front hands on at once. The mark is a
+// symlink to the runtime that creates the container.
 func (s *shelf) free(inner string) error { return os.Symlink(inner, s.dir+"/"+front.Free) }
 
 // errTaken means that a container of this name exists or is being created.
 var errTaken = errors.New("there is a container of this name")
 
-// claim creates and locks the directory until this process ends. It removes what an earlier
-// container of that name left, unless exists reports that this container still lives without
-// a supervisor: its state must stay.
+// claim creates and locks the directory until this process ends. It removes the files that an
+// earlier container of that name left, unless exists reports that this container still lives
+// without a supervisor: its state must stay.
 func (s *shelf) claim(exists func() bool) error {
 	if err := os.MkdirAll(filepath.Dir(s.dir), 0o711); err != nil {
 		return err
@@ -77,9 +77,9 @@ func (s *shelf) claim(exists func() bool) error {
 // begin creates the directory for hold.
 func (s *shelf) begin() error { return os.MkdirAll(s.dir+"/held", 0o711) }
 
-// hold opens rest beneath base, which the engine has chosen, without following symlinks, and
-// bind-mounts the result in the shelf, from where the runtime bind-mounts it. A process that
-// can write beneath base could otherwise put a symlink in its place meanwhile.
+// hold opens rest under base, a path that the engine has chosen, without following symlinks, and
+// bind-mounts the result in the shelf, from where the runtime bind-mounts it. A process that can
+// write under base could otherwise replace rest by a symlink meanwhile.
 func (s *shelf) hold(base, rest string) (path string, as source, err error) {
 	dir, err := unix.Open(base, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -109,13 +109,14 @@ func (s *shelf) hold(base, rest string) (path string, as source, err error) {
 		return "", as, err
 	}
 	if err = unix.Mount("/proc/self/fd/"+strconv.Itoa(fd), path, "", unix.MS_BIND|unix.MS_REC, ""); err == nil {
-		// Else release would unmount, by the peers of a shared mount, what the host has mounted there.
+		// Otherwise the unmount in release would propagate through a shared mount to the host's
+		// mounts.
 		err = unix.Mount("", path, "", unix.MS_REC|unix.MS_PRIVATE, "")
 	}
 	return path, as, err
 }
 
-// fileSystem mounts a read-only tmpfs of these programs in the shelf, until release.
+// fileSystem mounts a read-only tmpfs with these programs in the shelf, until release.
 func (s *shelf) fileSystem(files map[string][]byte) (dir string, err error) {
 	s.held++
 	dir = s.dir + "/held/" + strconv.Itoa(s.held)
@@ -142,7 +143,7 @@ func (s *shelf) fileSystem(files map[string][]byte) (dir string, err error) {
 // source is the file or directory that a bind mount shows.
 type source struct {
 	IsFile bool     // anything but a directory
-	Held   []string // the options that restrict the mount on which it lies (statvfs(3))
+	Held   []string // the restricting options of the mount on which it lies (statvfs(3))
 }
 
 func sourceOf(fd int) (as source, err error) {
@@ -168,8 +169,8 @@ func sourceOf(fd int) (as source, err error) {
 
 const noSymFollow = 0x2000 // ST_NOSYMFOLLOW, Linux 5.10
 
-// release unmounts what hold has mounted: the container has its own mounts by now. It removes
-// only empty directories and files that are not mount points.
+// release removes the mounts of hold, since the container has its own mounts by now. It removes
+// only empty directories, and files that are not mount points.
 func (s *shelf) release() error {
 	for unix.Unmount(s.dir+"/"+rootDir, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW) == nil {
 	}

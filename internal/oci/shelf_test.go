@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A link on the way, which whoever writes a volume may put there, leads nothing away.
+// TestHoldFollowsNoLink: a link on the way, which anyone who can write to a volume may put there,
+// is not followed.
 func TestHoldFollowsNoLink(t *testing.T) {
 	base := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(base, "a/b"), 0o755); err != nil {
@@ -41,7 +42,7 @@ func TestHoldFollowsNoLink(t *testing.T) {
 	if err := s.drop(); err != nil {
 		t.Error(err)
 	}
-	if os.Getuid() == 0 { // what was held stays what it is
+	if os.Getuid() == 0 { // the original file is unchanged
 		if _, err := os.Stat(filepath.Join(base, "a/b/there")); err != nil {
 			t.Error(err)
 		}

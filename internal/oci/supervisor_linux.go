@@ -17,9 +17,9 @@ import (
 	"sbx/wrap"
 )
 
-// supervisor answers a container's seccomp notifications from before its first process starts
-// until the last one has ended. It runs in the sbx-oci process that created the container,
-// which stays for that.
+// supervisor answers a container's seccomp notifications from before its first process starts until
+// the last one has ended. It runs in the sbx-oci process that created the container, which stays
+// alive to do this.
 type supervisor struct {
 	run    *run.Attended
 	door   int // listening socket to which each process's sbx-init connects
@@ -37,9 +37,9 @@ type supervisor struct {
 	late  atomic.Bool // limits.timeout has killed the container
 }
 
-// asked is what a supervisor is told of its container.
+// asked holds the facts about its container that a supervisor needs.
 type asked struct {
-	program unix.Stat_t   // the file that the container has as sbx-init
+	program unix.Stat_t   // the file that is mounted as sbx-init in the container
 	timeout time.Duration // 0 for none
 	alone   bool          // the container's network must hold no interface but loopback
 }
@@ -79,13 +79,13 @@ func (s *supervisor) serve() {
 // welcome receives the seccomp listener of a process that is about to execute its command,
 // and answers its notifications until it ends. conn is closed.
 func (s *supervisor) welcome(conn int) {
-	runtime.LockOSThread() // this thread does nothing but answer
+	runtime.LockOSThread() // this thread only answers notifications
 	listener, pid, err := received(conn)
 	if err != nil {
 		unix.Close(conn)
 		return
 	}
-	if !s.isInit(pid) { // whoever else reaches the door could have its calls taken for the container's
+	if !s.isInit(pid) { // another process could connect to the door and have its calls taken for the container's
 		unix.Close(listener)
 		unix.Close(conn)
 		return
@@ -130,8 +130,8 @@ func (s *supervisor) isInit(pid int) bool {
 	return known == 0 || of(pid, "ns/mnt", &now) && of(known, "ns/mnt", &first) && now.Dev == first.Dev && now.Ino == first.Ino
 }
 
-// meet enters the container of the first process that connects: the container's own first
-// process, or one of an exec before that is started.
+// meet enters the container of the first process that connects: the container's own first process,
+// or an exec's that comes before that one starts.
 func (s *supervisor) meet(pid int) error {
 	if s.pid.Load() == 0 {
 		if err := s.know(pid); err != nil {
@@ -196,8 +196,8 @@ func (s *supervisor) end() {
 	}
 }
 
-// answer answers notifications until no thread is left under the filter. It waits with
-// poll(2): before Linux 6.11 a blocked SECCOMP_IOCTL_NOTIF_RECV does not return at that end.
+// answer answers notifications until no thread is left under the filter. It waits with poll(2):
+// before Linux 6.11 a blocked SECCOMP_IOCTL_NOTIF_RECV does not return when the last thread ends.
 func (s *supervisor) answer(l *listen.Listener, fd int) {
 	defer unix.Close(fd)
 	defer l.Close()

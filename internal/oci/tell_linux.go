@@ -10,7 +10,8 @@ import (
 	"sbx/spec"
 )
 
-// Tell reports on stderr, and in the runtime's log that the engine reads, why a verb failed.
+// Tell reports the reason why a verb failed, on stderr and in the runtime's log that the engine
+// reads.
 func (c *Call) Tell(err error) {
 	lines := spec.Told(spec.AsProblems(err)[0])
 	for _, l := range lines {

@@ -38,8 +38,9 @@ func (c *Call) Run() (status int, err error) {
 	return 0, HandOn(c.Inner, &c.Line, c.Environ)
 }
 
-// kept reads the stored Narrowing of the call's container; nil if it has none. If the file is
-// lost it fails: a process started without it would be less restricted than the container.
+// kept reads the stored Narrowing of the call's container; nil if no spec applies to the container.
+// If the file is lost, kept returns an error: a process started without the Narrowing would be less
+// restricted than the container.
 func (c *Call) kept() (*Narrowing, error) {
 	if !isName(c.ID()) {
 		return nil, nil
@@ -48,8 +49,9 @@ func (c *Call) kept() (*Narrowing, error) {
 	b, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
 		if _, err := os.Lstat(c.linkPath()); os.IsNotExist(err) {
-			// Not created by this program, or called with another spelling of --root or another
-			// --sbx-state. The bundle of a container under a spec is its directory of state.
+			// Another program created the container, or the call has another spelling of --root or
+			// another --sbx-state. The bundle of a container under a spec is its directory of
+			// state.
 			bundle := ""
 			if c.bundled == "" {
 				bundle = doc.Text(c.ask("state").Get("bundle"))
@@ -90,7 +92,7 @@ func (c *Call) ask(verb string) *doc.Node {
 // isThere reports whether the runtime proper knows the container.
 func (c *Call) isThere() bool { return c.ask("state") != nil }
 
-// restore fails if a spec applies: a checkpoint's processes were never restricted by it.
+// restore fails if a spec applies: the spec never restricted the processes of a checkpoint.
 func (c *Call) restore() (int, error) {
 	_, config, err := c.bundle()
 	annotations := map[string]string{}
@@ -111,8 +113,8 @@ func (c *Call) restore() (int, error) {
 	return 0, HandOn(c.Inner, &c.Line, c.Environ)
 }
 
-// start removes the interfaces that the engine has added to a container without network, if
-// there is no supervisor to do so.
+// start removes the interfaces that the engine has added to a container without network, unless a
+// supervisor does that.
 func (c *Call) start() error {
 	n, err := c.kept()
 	if n == nil || !n.NoNetwork || n.Attended {
@@ -129,7 +131,7 @@ func (c *Call) start() error {
 	return nil
 }
 
-// exec applies the container's Narrowing to a further process.
+// exec applies the container's Narrowing to an additional process.
 func (c *Call) exec() error {
 	n, err := c.kept()
 	if n == nil {
@@ -170,8 +172,8 @@ func (c *Call) exec() error {
 	return nil
 }
 
-// execLine is exec for a process given on the command line rather than as a file: the runtime
-// takes everything else from config.json's process.
+// execLine is exec for a process given on the command line instead of a file: the runtime takes
+// everything else from config.json's process.
 func (c *Call) execLine(n *Narrowing) error {
 	for _, f := range c.Flags {
 		if slices.Contains([]string{"cap", "c", "env", "e"}, f.Name) {
