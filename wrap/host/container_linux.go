@@ -24,8 +24,8 @@ func container() wrap.Engine {
 // other namespaces (PROC_PID_INIT_INO and others in linux/proc_ns.h).
 var initialNamespaces = [...]string{"pid:[4026531836]", "uts:[4026531838]", "ipc:[4026531839]", "cgroup:[4026531835]"}
 
-// inContainer tells a container from a machine that was made from a container image and still
-// has its marker file: such a machine has the initial namespaces, and its root is a whole
+// inContainer distinguishes a container from a machine that was made from a container image and
+// still has its marker file: such a machine has the initial namespaces, and its root is a whole
 // file system. If something cannot be read, the answer is that this is a container.
 func inContainer(namespace func(kind string) string, mounts []read.Mount) bool {
 	for _, own := range initialNamespaces {

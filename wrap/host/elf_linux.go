@@ -19,8 +19,8 @@ const (
 )
 
 // loader returns the dynamic loader that a program names, without symlinks; "" for a static
-// program, a script and any file that is not 64-bit ELF. Anybody may have written the file:
-// it is used only for a path to look at.
+// program, a script and any file that is not 64-bit ELF. The file may be hostile: the result is
+// only used as a path to examine.
 func loader(path, head string) string {
 	name := loaderName(path, head)
 	if name == "" || name[0] != '/' {

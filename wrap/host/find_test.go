@@ -30,7 +30,7 @@ func TestFinder(t *testing.T) {
 		"**/loop":  "/a/loop",
 		"**/none":  "",
 	} {
-		for range 2 { // the second from what was found
+		for range 2 { // the second time from the kept result
 			paths, why := f.Find(dir, glob)
 			paths = slices.Clone(paths)
 			slices.Sort(paths)
@@ -39,7 +39,7 @@ func TestFinder(t *testing.T) {
 			}
 		}
 	}
-	for names, whole := range map[int]bool{maxFindAll - 100: true, maxFindAll: false} { // that other searches have looked at
+	for names, whole := range map[int]bool{maxFindAll - 100: true, maxFindAll: false} { // the names that other searches have read
 		f := Finder{names: names}
 		if _, why := f.Find(dir, "**/x"); (why == "") != whole {
 			t.Errorf("after %d names: %q", names, why)

@@ -12,13 +12,13 @@ type gitVar struct {
 	Bare                     bool
 }
 
-// gitParser reads the syntax of git-config(1), "CONFIGURATION FILE", like git's config.c.
-// Where git rejects a line, the parser continues with the next one: the variables that it
-// then finds are protected needlessly, which does no harm.
+// gitParser reads the syntax of git-config(1), "CONFIGURATION FILE", like git's config.c. If git
+// rejects a line, the parser continues with the next one: the variables that it then finds are
+// protected needlessly, which does no harm.
 type gitParser struct {
 	text string
 	at   int
-	bad  bool // a line was not understood; git refuses the whole file
+	bad  bool // a line was not understood; git rejects the whole file
 }
 
 // parseGitConfig calls each for every variable, in order. It reports whether git would
@@ -107,8 +107,7 @@ func (p *gitParser) section() (string, bool) {
 	}
 }
 
-// subsection reads "sub"] after the space c. A backslash quotes the next byte, whichever it
-// is.
+// subsection reads "sub"] after the space c. A backslash quotes any byte that follows it.
 func (p *gitParser) subsection(name []byte, c int) (string, bool) {
 	for c != '"' {
 		if c == '\n' || c == end || !isGitSpace(c) {

@@ -2,7 +2,7 @@ package host
 
 import "strings"
 
-// use is what git does with a variable's value.
+// use is the way in which git uses a variable's value.
 type use uint8
 
 const (

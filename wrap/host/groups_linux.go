@@ -18,10 +18,9 @@ func (p *prober) groups() {
 	Unbounded(p.r, &p.h)
 }
 
-// Unbounded finds where a cgroup can be created for the default limit of processes, if h
-// has no other way to hold it. A process is in only one cgroup of version 2, so this is the
-// cgroup
-// of the other limits if there is one.
+// Unbounded finds where a cgroup can be created for the default limit of processes, if h has no
+// other way to enforce it. A process is in only one cgroup of version 2, so this is the cgroup of
+// the other limits if they have one.
 func Unbounded(r *spec.Resolved, h *wrap.Host) {
 	if !h.Unbounded(r) || h.Groups[wrap.PIDs].State != wrap.Unknown {
 		return

@@ -28,9 +28,8 @@ func (p *prober) means(n *spec.Path, path, real string) bool {
 	return n.Abs == path || n.Abs == real || (n.Real == path || n.Real == real) && !p.r.Planted(n)
 }
 
-// inView reports whether private directories leave a path visible in the sandbox: it
-// lies
-// outside all of them, or under a path that the spec names, which is bound into them.
+// inView reports whether private directories leave a path visible in the sandbox: it lies outside
+// all of them, or under a path that the spec names, which is bound into them.
 func (p *prober) inView(path string) bool {
 	if !p.r.Private {
 		return true

@@ -55,7 +55,7 @@ func (p *prober) addLayersIn(dir string, depth int) {
 	}
 }
 
-// addLayer adds one directory, or goes on with the directories in it.
+// addLayer adds one directory, or continues with its subdirectories.
 func (p *prober) addLayer(dir string, depth int) {
 	var st unix.Stat_t
 	switch {
@@ -74,7 +74,7 @@ func (p *prober) addLayer(dir string, depth int) {
 			own = false
 		}
 	}
-	switch home := beneath(p.h.HomeReal, dir); { // the agent's home has a copy of its own
+	switch home := beneath(p.h.HomeReal, dir); { // a home of the agent has a copy of its own
 	case own && !home:
 		p.h.Layers = append(p.h.Layers, wrap.Layer{Dir: dir, Mode: st.Mode & 0o7777})
 	case home || depth > 1 || beneath(p.h.Home, dir):

@@ -6,11 +6,10 @@ import (
 	"sbx/wrap"
 )
 
-// linkedWorktrees returns the linked worktrees that have the form that git gives them, without
-// a
-// symlink on the way: the worktree's git directory names a .git file of a writable tree,
-// and that file, if it exists, names the git directory. The same must hold for all other
-// .git files that lead to that git directory.
+// linkedWorktrees returns the linked worktrees that have the form that git gives them, without a
+// symlink on the way: the worktree's git directory names a .git file of a writable tree, and that
+// file, if it exists, names the git directory. The same must hold for all other .git files that
+// lead to that git directory.
 func (s *gitSearch) linkedWorktrees() (list []wrap.Worktree) {
 next:
 	for _, admin := range s.worktreeDirs {

@@ -24,11 +24,9 @@ const (
 // hookNaming describes scripts that git runs because of their name.
 var hookNaming = defaults.Naming{Format: defaults.Script, Why: "git runs it as a hook"}
 
-// protectPrograms protects the programs that f names, if f is a settings file of the table, or
-// that
-// the settings files in f name, if f is a directory. top is the directory from which the
-// table's
-// paths count.
+// protectPrograms protects the programs that f names, if f is a settings file of the table, or that
+// the settings files in f name, if f is a directory. The table's paths are relative to the
+// directory top.
 func (s *gitSearch) protectPrograms(top string, f *wrap.Found) {
 	if s.isOpened(f.Path) {
 		return // the command may write this file anyway

@@ -96,8 +96,8 @@ func (p *systemSearch) commandDirs() []string {
 	return slices.DeleteFunc(own, func(dir string) bool { return dir == "" || dir == "/" })
 }
 
-// optTarget follows symlinks of /usr and of the alternatives until the path lies in /opt;
-// "" if it does not get there. Other symlinks may be anybody's.
+// optTarget follows symlinks of /usr and of the alternatives until the path lies in /opt; "" if it
+// never does. It follows no other symlinks, since any user may have made them.
 func (p *systemSearch) optTarget(at string) string {
 	for range 8 {
 		if beneath(at, "/opt") {
@@ -165,7 +165,7 @@ func (p *systemSearch) mayHaveEntries(dir string) bool {
 	return some
 }
 
-// underRoot returns where an absolute path of a table is looked for.
+// underRoot returns the path at which an absolute path of a table is looked for.
 func (p *systemSearch) underRoot(at string) string { return strings.TrimRight(p.root, "/") + at }
 
 func firstName(rel string) string {

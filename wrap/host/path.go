@@ -12,7 +12,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 func within(path, dir string) bool { return view.Within(path, dir) }
 
-// beneath reports whether path lies beneath dir.
+// beneath reports whether path lies under dir and is not dir itself.
 func beneath(path, dir string) bool { return len(path) > len(dir) && within(path, dir) }
 
 func join(dir, rel string) string { return view.Join(dir, rel) }

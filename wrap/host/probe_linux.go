@@ -91,8 +91,8 @@ func (p *prober) probe() wrap.Host {
 	return p.h
 }
 
-// places records what a private /run, /dev and /proc are made from, and what exists
-// at the targets of the Plan's mounts.
+// places records the sources of a private /run, /dev and /proc, and the files that exist at the
+// targets of the Plan's mounts.
 func (p *prober) places() {
 	p.h.Paths = make(map[string]wrap.Kind, 32)
 	for _, path := range defaults.ProbedPaths() {

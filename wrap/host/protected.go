@@ -8,7 +8,7 @@ import (
 	"sbx/wrap/defaults"
 )
 
-// protection is what a search found to protect in the writable trees.
+// protection holds the paths to protect in the writable trees, as far as a search has found them.
 type protection struct {
 	trees  []string // writable directories, none under another
 	inner  []string // trees inside one of trees, see addInnerTree
