@@ -14,7 +14,7 @@ func TestModulesAreKnown(t *testing.T) {
 	s := newScene(t)
 	s.git("work", "init", "-q")
 	g := s.work + "/.git"
-	folders := []string{g, g + "/modules/logs/x", g + "/modules/refs", g + "/worktrees/far/modules/sub"}
+	dirs := []string{g, g + "/modules/logs/x", g + "/modules/refs", g + "/worktrees/far/modules/sub"}
 	for _, rel := range []string{"modules/logs/x", "modules/refs", "worktrees/far/modules/sub"} {
 		s.file("work/.git/"+rel+"/HEAD", "ref: refs/heads/main\n")
 		s.file("work/.git/"+rel+"/config", "")
@@ -25,7 +25,7 @@ func TestModulesAreKnown(t *testing.T) {
 	s.file("work/.git/modules/left/hooks/h", "")
 	s.link("left", "work/.git/modules/link")
 	h := s.protect()
-	for _, dir := range folders {
+	for _, dir := range dirs {
 		if !slices.Contains(h.GitDirs, dir) {
 			t.Errorf("%s is not in %q", dir, h.GitDirs)
 		}

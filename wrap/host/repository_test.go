@@ -304,7 +304,7 @@ func TestWorktreeInItsOwnBareRepository(t *testing.T) {
 }
 
 // A .git directory of the workspace may name any common directory.
-func TestStrayCommonFolderOpensNothing(t *testing.T) {
+func TestStrayCommonDirOpensNothing(t *testing.T) {
 	s := newScene(t)
 	s.git("", "init", "-q", "victim")
 	s.git("work", "init", "-q")
