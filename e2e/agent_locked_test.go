@@ -61,21 +61,21 @@ func TestAgentLockedNames(t *testing.T) {
 // Directories in which an agent's sessions on the host find programs and scripts to run are private
 // in each sandbox, or copies.
 func TestAgentPrivateState(t *testing.T) {
-	for agent, folders := range map[string][]string{"codex": {"tmp", "shell_snapshots"}, "claude": {"shell-snapshots", "session-env"}} {
+	for agent, dirs := range map[string][]string{"codex": {"tmp", "shell_snapshots"}, "claude": {"shell-snapshots", "session-env"}} {
 		for _, spec := range []string{specWW, `{"access_mode": "read-only", "filesystem": {"read": ["@system", "."]}}`} {
 			t.Run(agent, func(t *testing.T) {
 				eachPlace(t, func(t *testing.T, b *box) {
 					needSandbox(t)
 					state := b.home + "/." + agent + "/"
 					var attempts []string
-					for _, f := range folders {
+					for _, f := range dirs {
 						b.write(state+f+"/host.sh", "host\n")
 						b.write(state+f+"/r/.git/config", "") // the protected path does not exist on the host
 						attempts = append(attempts, "create|"+state+f+"/new", "rename|"+state+f+"|"+state+f+"2")
 					}
 					before := b.snapshot(b.home)
 					r := b.agent(agent, spec, "cd "+state+`
-for f in `+folders[0]+" "+folders[1]+`; do
+for f in `+dirs[0]+" "+dirs[1]+`; do
 	echo x >>$f/host.sh; echo x >$f/new.sh && mkdir $f/d && mv $f/new.sh $f/d/ && cat $f/d/new.sh; mv $f $f.2
 done`).ended()
 					if r.out != "x\nx\nend\n" {

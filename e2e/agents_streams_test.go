@@ -267,7 +267,7 @@ func TestToolsOutside(t *testing.T) {
 
 // codex notes its turns in its state directory. If that does not exist yet, it would be created in
 // the layer of its home, where sbx cannot read it, and the refusal says so.
-func TestTurnsWithoutStateFolder(t *testing.T) {
+func TestTurnsWithoutStateDir(t *testing.T) {
 	a := newActor(t, "codex", "codex-basic.jsonl")
 	argv := []string{a.out + "/codex", "exec", "--json", "x"}
 	const turns = `{"access_mode": "workspace-write", "max_turns": 9}`

@@ -58,7 +58,7 @@ func TestWrapTellsOfWhatWasAsked(t *testing.T) {
 
 // A line does not list the system's directories name by name because of the few secrets in them,
 // but still hides these; it reports what is weaker because of that.
-func TestWrapListsNoSystemFolder(t *testing.T) {
+func TestWrapListsNoSystemDir(t *testing.T) {
 	eachWrapper(t, func(t *testing.T, b *box, tool outerTool) {
 		a, _ := b.wrap(b.invoked(nil, "/bin/sh", "-c", "cat /etc/shadow 2>/dev/null; cat /etc/passwd >/dev/null && echo end"), tool.flags("--wrapper")...)
 		listed := 0

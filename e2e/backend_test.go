@@ -83,7 +83,7 @@ func TestBackendRefusals(t *testing.T) {
 				if !strings.Contains(p.spec, `"write"`) && !slices.Contains(p.ok, "connect") || name == "runsc" && slices.Contains(p.ok, "connect") {
 					continue // outer.TestBackendLine has the others: their lines are those of TestWrappedRefusals
 				}
-				b.gitFolder()
+				b.restoreGit()
 				r := b.run(p.spec, argv...)
 				p.hold(t, b, tool, without(told(t, r), "mount-read")) // only for an invocation
 				status, by, _ := r.line("access_mode")

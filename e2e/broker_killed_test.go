@@ -94,8 +94,8 @@ func (k *killing) find(tail string, words ...string) (pid int) {
 
 func (k *killing) broker() int { return k.find("sbx-broker serve") }
 
-// folder returns the run's own directory.
-func (k *killing) folder() string {
+// runDir returns the run's own directory.
+func (k *killing) runDir() string {
 	k.started.t.Helper()
 	found, _ := filepath.Glob(k.base + "/state/sbx/runs/*")
 	if len(found) != 1 {
@@ -107,7 +107,7 @@ func (k *killing) folder() string {
 // lines returns the lines of the audit, which must be whole.
 func (k *killing) lines() (all []map[string]any) {
 	k.started.t.Helper()
-	text, err := os.ReadFile(k.folder() + "/broker.jsonl")
+	text, err := os.ReadFile(k.runDir() + "/broker.jsonl")
 	if err != nil {
 		return nil
 	}
@@ -234,7 +234,7 @@ func TestBrokerKilledAtEachStep(t *testing.T) {
 // writing leaves a part of a line, like a broker that is killed between two pages of a line.
 func (k *killing) writing() {
 	k.until("done", 1)
-	file, err := os.OpenFile(k.folder()+"/broker.jsonl", os.O_WRONLY|os.O_APPEND, 0)
+	file, err := os.OpenFile(k.runDir()+"/broker.jsonl", os.O_WRONLY|os.O_APPEND, 0)
 	must(k.started.t, err)
 	_, err = file.WriteString(`{"at": "2026`)
 	must(k.started.t, err)

@@ -269,7 +269,7 @@ func TestAllowedProgramsCannotBeRewritten(t *testing.T) {
 
 // In a named directory everything may be executed, also files that the command puts there; but a
 // program from elsewhere cannot be moved in.
-func TestAllowedFolders(t *testing.T) {
+func TestAllowedDirs(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
 		b.tool("mine")

@@ -121,7 +121,7 @@ func TestFilesOutsideStayAsTheyAre(t *testing.T) {
 }
 
 // Under a private directory the outside does not even exist.
-func TestFilesOfPrivateFoldersAreAbsent(t *testing.T) {
+func TestFilesOfPrivateDirsAreAbsent(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
 	if !b.private() {

@@ -84,11 +84,11 @@ func TestAccessModes(t *testing.T) {
 	})
 }
 
-// secretFiles and secretFolders are some of those that are hidden by default.
+// secretFiles and secretDirs are some of those that are hidden by default.
 var (
 	secretFiles = []string{".netrc", ".npmrc", ".git-credentials", ".pypirc", ".bash_history", ".pgpass", ".vault-token",
 		".cargo/credentials.toml", ".config/git/credentials", ".m2/settings.xml", ".Xauthority", ".xauthX1", ".sbt/1.0/.credentials"}
-	secretFolders = []string{".ssh", ".gnupg", ".aws", ".azure", ".config/gcloud", ".kube", ".docker", ".config/gh",
+	secretDirs = []string{".ssh", ".gnupg", ".aws", ".azure", ".config/gcloud", ".kube", ".docker", ".config/gh",
 		".password-store", ".local/share/keyrings", ".mozilla", ".config/google-chrome", ".bitcoin"}
 )
 
@@ -97,7 +97,7 @@ func (b *box) withSecrets() string {
 	for _, f := range secretFiles {
 		b.write(b.home+"/"+f, "SECRET")
 	}
-	for _, d := range secretFolders {
+	for _, d := range secretDirs {
 		b.write(b.home+"/"+d+"/inner", "SECRET")
 	}
 	b.write(b.home+"/.gitconfig", "[user]\n\tname = Tester\n\temail = tester@example.com\n")
@@ -119,7 +119,7 @@ func TestSecretsAreHidden(t *testing.T) {
 			want["read|"+b.home+"/"+f] = "ENOENT"
 			want["stat|"+b.home+"/"+f] = "ENOENT"
 		}
-		for _, d := range secretFolders {
+		for _, d := range secretDirs {
 			want["read|"+b.home+"/"+d+"/inner"] = "ENOENT"
 			want["list|"+b.home+"/"+d] = "[] ENOENT"
 		}
@@ -527,7 +527,7 @@ func TestReadOnlyMembers(t *testing.T) {
 
 // Binding a directory above a private one into a root of the sandbox's own does not show the host's
 // contents of the private one.
-func TestFoldersBeneathWhatIsBoundStayPrivate(t *testing.T) {
+func TestDirsUnderBoundOnesStayPrivate(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
 	shared := "/var/tmp/" + uniqueName(t)

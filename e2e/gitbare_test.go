@@ -25,7 +25,7 @@ const makeBare = `rm -f .git/HEAD
 
 // The top of a working tree, or a directory in it, cannot become a repository from which a plain
 // git status on the host takes its configuration.
-func TestFoldersDoNotBecomeRepositories(t *testing.T) {
+func TestDirsDoNotBecomeRepositories(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
 		b.repository(b.ws)
@@ -109,7 +109,7 @@ func TestRepositoriesInALookAlike(t *testing.T) {
 
 // Many directories and bare repositories that an earlier command left in the workspace do not keep
 // the search from finding repositories and submodules that this command could not have made.
-func TestManyFoldersOfAnEarlierRun(t *testing.T) {
+func TestManyDirsOfAnEarlierRun(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
 	b.repository(b.ws)

@@ -9,7 +9,7 @@ import (
 // A name that would become a submodule's git directory, or another worktree's, is denied by
 // whatever path it is made: in the common directory of a linked worktree, under a name that looks
 // like branches, by a rename that brings it along.
-func TestGitFoldersToCome(t *testing.T) {
+func TestGitDirsToCome(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
 		b.repository(b.base + "/lib")
@@ -72,7 +72,7 @@ func TestGitHooksPathToCome(t *testing.T) {
 
 // A document that lists a git directory and nothing else as writable opens all of it, and nothing
 // in it is moved away, whatever is next to git's own names.
-func TestGitFolderAlone(t *testing.T) {
+func TestGitDirAlone(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
 		b.repository(b.ws + "/repo")

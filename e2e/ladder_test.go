@@ -298,15 +298,15 @@ func TestListenerWithoutReadv(t *testing.T) {
 	needSandbox(t)
 	for _, what := range [][]string{{"nothing"}, {"readv"}, {"noreadv"}, {"readv", "ptrace"}, {"mount", "nothing"}, {"mount", "readv"}, {"mount", "noreadv", "ptrace"}} {
 		b := newBoxElsewhere(t)
-		new, git, folder := "create|"+b.ws+"/new", "create|"+b.ws+"/.envrc", "openat2|"+b.ws+"/second"
-		r := b.on(refusing(t, what...), modeEffort, b.probe(), "try", new, git, folder, "run|/bin/true").ended()
+		new, git, dir := "create|"+b.ws+"/new", "create|"+b.ws+"/.envrc", "openat2|"+b.ws+"/second"
+		r := b.on(refusing(t, what...), modeEffort, b.probe(), "try", new, git, dir, "run|/bin/true").ended()
 		want, violations := "EPERM", 1
 		if what[0] == "mount" { // nothing watches, as the record says
 			want, violations = "ok", 0
 			r.rec.hasStatus(t, "protected_names", "unavailable")
 		}
 		got := r.lines()
-		if got[new] != "ok" || got[folder] != "ok" || got[git] != want || strings.Contains(r.err, "protected_names:  is") {
+		if got[new] != "ok" || got[dir] != "ok" || got[git] != want || strings.Contains(r.err, "protected_names:  is") {
 			t.Errorf("%v: %v: %v", what, got, r)
 		}
 		if v := r.rec.list("violations"); len(v) != violations || violations == 1 && v[0].text("target") != b.ws+"/.envrc" {

@@ -156,7 +156,7 @@ func TestExampleWorkshop(t *testing.T) {
 
 // The project of an agent's profile is the directory in which the documents before it let the
 // command start, wherever sbx is called; alone, it is the current directory.
-func TestAnAgentsProfileIsScopedToTheirFolder(t *testing.T) {
+func TestAnAgentsProfileIsScopedToTheirDir(t *testing.T) {
 	b := newShopOf(t, "sandbox: {root: .}\n")
 	b.write("agent.md", "---\nname: frontend-coder\ntools: Read, Write\n---\n")
 	agent := []string{"--agent", b.base + "/agent.md", "--best-effort", "tools_allowed"}

@@ -58,7 +58,7 @@ func TestNestedProtectedNamesThatTheParentOpened(t *testing.T) {
 
 // A command whose directory is not in view starts in /. That requests nothing, and a document that
 // narrows nothing runs.
-func TestNestedWhereTheFolderIsNotInView(t *testing.T) {
+func TestNestedWhereTheDirIsNotInView(t *testing.T) {
 	n := newNestElsewhere(t)
 	must(t, os.Mkdir(n.ws+"/in", 0o755))
 	must(t, os.Rename(n.inner, n.ws+"/in/sbx"))
@@ -85,7 +85,7 @@ func TestNestedInherits(t *testing.T) {
 
 // A sandbox inside another one keeps its record in the private /run if the caller never had a state
 // directory, or if the outer record is elsewhere.
-func TestNestedRecordWithoutAStateFolder(t *testing.T) {
+func TestNestedRecordWithoutAStateDir(t *testing.T) {
 	for _, spec := range []string{specRO, specWW} {
 		b := newNestElsewhere(t)
 		inner := b.inner + " exec --spec-json '" + spec + "' -- /bin/sh -c 'exit 3'; echo $?; " + b.inner + " show last --json | grep -c '\"code\": 3'"

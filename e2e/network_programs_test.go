@@ -77,8 +77,8 @@ func TestNetworkPrograms(t *testing.T) {
 			b.write("ws/src/main.rs", "fn main() { println!(\"{}\", tiny::TEXT) }\n")
 			b.write("ws/Cargo.toml", "[package]\nname = \"x\"\nversion = \"1.0.0\"\n\n[dependencies]\ntiny = { version = \"1\", registry = \"tiny\" }\n")
 			b.write("ws/go.mod", "module x\n\ngo 1.21\n\nrequire tiny.example/m v1.0.0\n")
-			sh := func(folder string) []string {
-				return []string{"/bin/sh", "-c", "! env | grep -i '_proxy=' && mkdir " + folder + " && cp -r ca.pem Get.java go.mod Cargo.toml src " + folder + " && cd " + folder + "\n" + c.run}
+			sh := func(dir string) []string {
+				return []string{"/bin/sh", "-c", "! env | grep -i '_proxy=' && mkdir " + dir + " && cp -r ca.pem Get.java go.mod Cargo.toml src " + dir + " && cd " + dir + "\n" + c.run}
 			}
 			if r := b.bare(sh("alone")...); r.code != 0 || !strings.Contains(r.out, c.want) {
 				t.Fatalf("without sbx: %v", r)

@@ -26,7 +26,7 @@ const (
 // engineNode returns the node that all engines of the tests share.
 func engineNode(t *testing.T, specs ...string) *ociNode {
 	t.Helper()
-	dir, err := ociFolder()
+	dir, err := ociDir()
 	if err != nil {
 		lacks(t, "no sbx-oci: "+err.Error())
 	}

@@ -136,15 +136,15 @@ func TestOCINarrows(t *testing.T) {
 			t.Skip("crun makes no control groups here")
 		}
 		n.allow(ociSpec, `{"limits": {"pids": 100, "memory": "100MiB"}}`)
-		folder := t.TempDir()
-		must(t, os.WriteFile(filepath.Join(folder, "a.yaml"), []byte("limits: {pids: 50}\n"), 0o644))
-		must(t, os.WriteFile(filepath.Join(n.policy, "spec-folders"), []byte(folder+"\n"), 0o644))
+		dir := t.TempDir()
+		must(t, os.WriteFile(filepath.Join(dir, "a.yaml"), []byte("limits: {pids: 50}\n"), 0o644))
+		must(t, os.WriteFile(filepath.Join(n.policy, "spec-folders"), []byte(dir+"\n"), 0o644))
 		for _, c := range []struct {
 			own  int
 			pids string
 		}{{0, "40"}, {30, "30"}, {90, "40"}} {
 			bundle := ociBundle(t, []string{"sh", "-c", "cat /sys/fs/cgroup/pids/pids.max /sys/fs/cgroup/pids.max 2>/dev/null; echo $((1+1))"}, func(config map[string]any) {
-				config["annotations"] = map[string]any{"dev.sbx.spec-file": filepath.Join(folder, "a.yaml"), "dev.sbx.spec": `{"limits": {"pids": 40}}`}
+				config["annotations"] = map[string]any{"dev.sbx.spec-file": filepath.Join(dir, "a.yaml"), "dev.sbx.spec": `{"limits": {"pids": 40}}`}
 				if c.own > 0 {
 					config["linux"].(map[string]any)["resources"].(map[string]any)["pids"] = map[string]any{"limit": c.own}
 				}

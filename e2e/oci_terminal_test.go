@@ -64,7 +64,7 @@ func TestOCIPodmanRootless(t *testing.T) {
 		t.Skip("an ordinary user's")
 	}
 	env := podmanReady(t)
-	dir, err := ociFolder()
+	dir, err := ociDir()
 	must(t, err)
 	own := t.TempDir()
 	n := &ociNode{t: t, program: filepath.Join(dir, "sbx-oci"), policy: filepath.Join(own, "policy"), state: filepath.Join(own, "state")}

@@ -14,9 +14,9 @@ import (
 	"testing"
 )
 
-// ociFolder has the program sbx-oci with sbx-init next to it, and a policy and a state of this
+// ociDir has the program sbx-oci with sbx-init next to it, and a policy and a state of this
 // run's own.
-var ociFolder = sync.OnceValues(func() (string, error) {
+var ociDir = sync.OnceValues(func() (string, error) {
 	dir, err := outerDir("oci")
 	if err != nil {
 		return "", err
@@ -62,7 +62,7 @@ func ociOn(t *testing.T, each func(t *testing.T, n *ociNode)) {
 }
 
 func newNode(t *testing.T, line []string, name string) *ociNode {
-	dir, err := ociFolder()
+	dir, err := ociDir()
 	must(t, err)
 	own := t.TempDir()
 	n := &ociNode{t: t, program: filepath.Join(dir, "sbx-oci"), policy: filepath.Join(own, "policy"), state: filepath.Join(own, "state")}

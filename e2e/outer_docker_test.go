@@ -62,7 +62,7 @@ var engine = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	cmd := exec.Command(script("dockerd.sh"), "serve", dir)
-	if oci, err := ociFolder(); err == nil { // else its tests skip
+	if oci, err := ociDir(); err == nil { // else its tests skip
 		cmd.Env = append(os.Environ(), "SBX_OCI="+oci)
 	}
 	stdin, err := cmd.StdinPipe() // it ends with this process, and the engine with it

@@ -108,7 +108,7 @@ type pairMaker struct {
 	at string
 }
 
-var pairFolders = []string{"w", "w/a", "w/a/c", "w/b", "w/la", "w/lout", "w/a/lb", "w/a/../b", "o", "o/p", "o/li", "home", "home/p", ""}
+var pairDirs = []string{"w", "w/a", "w/a/c", "w/b", "w/la", "w/lout", "w/a/lb", "w/a/../b", "o", "o/p", "o/li", "home", "home/p", ""}
 
 var pairTargets = []string{"m", "w/b", "o", "w/a", "new/place"}
 
@@ -125,7 +125,7 @@ func (m *pairMaker) path() string {
 	if m.chance(15) { // from the directory in which the command starts, or one above
 		return m.of("f", "keys", "p", "..", "../o", "../home/.ssh", "a", ".")
 	}
-	return m.at + "/" + m.of(pairFolders...)
+	return m.at + "/" + m.of(pairDirs...)
 }
 
 // some returns one to three paths, after those that every list has.
@@ -151,7 +151,7 @@ func (m *pairMaker) document(child bool) string {
 	word := func(words ...string) func() string { return func() string { return quoted(m.of(words...)) } }
 	bare := func(words ...string) func() string { return func() string { return m.of(words...) } }
 	add(50, "access_mode", word("read-only", "workspace-write", "workspace-write", "danger-full-access"))
-	add(30, "working_dir", func() string { return quoted(m.at + "/" + m.of(pairFolders...)) })
+	add(30, "working_dir", func() string { return quoted(m.at + "/" + m.of(pairDirs...)) })
 	add(8, "readonly", bare("true", "true", "false"))
 	add(12, "max_commands", bare("0", "1", "2", "3", "9"))
 	add(8, "on_exceed", word("kill", "deny", "record"))

@@ -8,7 +8,7 @@ import (
 
 // A directory that is private and empty in a sandbox is not opened by a document that narrows it:
 // neither by name, nor as the source of a mount, nor from above.
-func TestNarrowedPrivateFoldersStay(t *testing.T) {
+func TestNarrowedPrivateDirsStay(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
 	if !b.private() {

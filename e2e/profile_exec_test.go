@@ -37,7 +37,7 @@ func TestProfileShowsItsProjectAlone(t *testing.T) {
 }
 
 // The design profile makes the directories that it writes, and says so.
-func TestDesignMakesItsFolders(t *testing.T) {
+func TestDesignMakesItsDirs(t *testing.T) {
 	a := newProject(t)
 	a.write("ws/README.md", "read me\n")
 	r := a.profiled("design", "echo plan >docs/plan.md; echo logo >design/logo.svg; echo changed >README.md; touch new.md && echo new").ended()

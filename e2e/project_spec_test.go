@@ -82,10 +82,10 @@ func TestTrustIsNotForged(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "mkdir")
 	b := newBox(t)
-	for folder, made := range map[string]bool{"zsh": true, "sbx": false, "sbx/trust": false} {
-		r := b.runIn(b.home, "", specWW, "mkdir", "-p", b.home+"/.local/state/"+folder)
-		if _, err := os.Lstat(b.home + "/.local/state/" + folder); (err == nil) != made || (r.code == 0) != made {
-			t.Error(folder, ": ", r)
+	for dir, made := range map[string]bool{"zsh": true, "sbx": false, "sbx/trust": false} {
+		r := b.runIn(b.home, "", specWW, "mkdir", "-p", b.home+"/.local/state/"+dir)
+		if _, err := os.Lstat(b.home + "/.local/state/" + dir); (err == nil) != made || (r.code == 0) != made {
+			t.Error(dir, ": ", r)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func (b *box) withConfig(spec string) string {
 	return specWith(spec, `"filesystem":{"mounts":[{"label":"settings","source":`+quoted(b.home+"/.gitconfig")+`,"target":`+quoted(b.home+"/.gitconfig")+`,"mode":"ro"}]}`)
 }
 
-func TestGitFoldersAreProtected(t *testing.T) {
+func TestGitDirsAreProtected(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
 		b.repository(b.ws)

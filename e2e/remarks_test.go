@@ -134,8 +134,8 @@ func TestAnAgentWithoutANetworkIsSaid(t *testing.T) {
 func TestWhatIsSeenOfFilesIsSaid(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
-	for _, folder := range []string{"one", "two", "three"} {
-		b.write("ws/"+folder+"/file", "")
+	for _, dir := range []string{"one", "two", "three"} {
+		b.write("ws/"+dir+"/file", "")
 	}
 	for level, want := range map[string]string{
 		"on":    `["names","opens for writing","masked folders","protected names"]`,

@@ -159,7 +159,7 @@ func TestCoveredMountRefusesNamespaces(t *testing.T) {
 
 // A mount in a directory that neither sbx nor the command may enter stays as it is, unless the
 // directory belongs to the caller, who could open it.
-func TestMountsInShutFolders(t *testing.T) {
+func TestMountsInShutDirs(t *testing.T) {
 	if !isRoot() {
 		t.Skip("root's part: it takes another user's directory")
 	}

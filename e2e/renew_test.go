@@ -268,7 +268,7 @@ func TestReplacedSecretsAreMaskedAgain(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
 		secret := b.write(b.ws+"/token", "hidden 0\n")
-		folder := b.write(b.ws+"/keys/one", "hidden one\n")
+		inDir := b.write(b.ws+"/keys/one", "hidden one\n")
 		npmrc := b.write(b.ws+"/.npmrc", "hidden 1\n")
 		b.env = append(b.env, "HOME="+b.ws)
 		for _, read := range []string{"", `"read":["@system","."],`} {
@@ -284,8 +284,8 @@ func TestReplacedSecretsAreMaskedAgain(t *testing.T) {
 				eventually(t, "the files are masked again", func() bool { return !strings.Contains(k.ask("cat token .npmrc"), "hidden") })
 				k.settled()
 			}
-			must(t, os.RemoveAll(filepath.Dir(folder)))
-			b.write(folder, "hidden one\n")
+			must(t, os.RemoveAll(filepath.Dir(inDir)))
+			b.write(inDir, "hidden one\n")
 			eventually(t, "the directory is masked again", func() bool { return k.ask("ls keys") == "" })
 			if got := k.ask("echo x >token || echo y >keys/two"); !strings.Contains(got, readOnly) {
 				t.Errorf("written: %q", got)

@@ -9,7 +9,7 @@ import (
 
 // A directory in which projects keep other things can be created, but a protected name in it can
 // neither be created nor be brought with a directory that is put in its place.
-func TestFoldersOnTheWayThatMayBeMade(t *testing.T) {
+func TestDirsOnTheWayThatMayBeMade(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
 		for dir, in := range map[string]string{".direnv": "flake-profile-0.rc", ".github": "hooks", ".clinerules": "hooks", ".config": "mise.toml", "mise": "config.toml"} {

@@ -82,7 +82,7 @@ func away(top, state string) (attempts []string) {
 
 // A command may write a directory with the state directory in it, but cannot replace the state
 // directory.
-func TestStateFolderStays(t *testing.T) {
+func TestStateDirStays(t *testing.T) {
 	needSandbox(t)
 	const mount = `{"access_mode":"workspace-write","filesystem":{"mounts":[{"label":"all","source":"..","target":"/mnt","mode":"rw"}]}}`
 	for _, c := range []struct{ name, home, stateHome, top, inside, spec string }{
@@ -150,7 +150,7 @@ func TestStateFolderStays(t *testing.T) {
 
 // If the record goes elsewhere and there is no state directory, sbx makes one, so that the command
 // cannot, but only if the command could.
-func TestStateFolderIsMadeFirst(t *testing.T) {
+func TestStateDirIsMadeFirst(t *testing.T) {
 	needSandbox(t)
 	for _, spec := range []string{specWW, `{"filesystem":{"hide":["nothing"]}}`, `{"network":{"mode":"none"}}`} {
 		s := newStateBox(t, "/ws", "")
@@ -181,7 +181,7 @@ func TestStateFolderIsMadeFirst(t *testing.T) {
 
 // A link that leads there cannot be a mount point. It can be removed; creating another is denied
 // like a protected name, and the line says so.
-func TestStateFolderBehindALink(t *testing.T) {
+func TestStateDirBehindALink(t *testing.T) {
 	needSandbox(t)
 	s := newStateBox(t, "", "/ws/link")
 	must(t, os.MkdirAll(s.ws+"/real/deep", 0o755))

@@ -193,7 +193,7 @@ tries(os.open, ".", os.O_TMPFILE | os.O_WRONLY)
 
 // mv first tries to create its target (RENAME_NOREPLACE, coreutils 9): that a directory exists is
 // no denial, even if it is a mount. A denied one is still reported.
-func TestMovingIntoAMountedFolderIsNoViolation(t *testing.T) {
+func TestMovingIntoAMountedDirIsNoViolation(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "git")
 	b := newBox(t)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// folders makes directories in which to wrap commands.
-func folders(b *testing.B, n int) []string {
+// makeDirs makes directories in which to wrap commands.
+func makeDirs(b *testing.B, n int) []string {
 	base := b.TempDir()
 	all := make([]string, n)
 	for i := range all {
@@ -30,7 +30,7 @@ func invocationLine(dir string, i int) string {
 // BenchmarkWrapCommand measures one `sbx wrap --json`, from start to end; floor is what starting
 // any program takes here.
 func BenchmarkWrapCommand(b *testing.B) {
-	dir := folders(b, 1)[0]
+	dir := makeDirs(b, 1)[0]
 	b.Run("floor", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := exec.Command("/bin/true").Output(); err != nil {
@@ -58,7 +58,7 @@ func BenchmarkWrapStream(b *testing.B) {
 		for _, n := range []int{1, 100, 2000} {
 			name := fmt.Sprintf("%s/%d_folders", w, n)
 			b.Run(name, func(b *testing.B) {
-				dirs := folders(b, n)
+				dirs := makeDirs(b, n)
 				cmd := exec.Command(sbxPath, "wrap", "--stream", "--wrapper", w, "--image", "example/image:1")
 				in, err := cmd.StdinPipe()
 				if err != nil {

@@ -154,7 +154,7 @@ func TestBackendPinnedLater(t *testing.T) {
 
 // A directory above a hidden path cannot be renamed where it could be written: under its new name
 // the next run would show its contents.
-func TestFoldersAboveHiddenOnesStay(t *testing.T) {
+func TestDirsAboveHiddenOnesStay(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
 	b.write(b.ws+"/a/b/secret", "S")

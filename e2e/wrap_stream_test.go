@@ -77,7 +77,7 @@ func TestWrapStreamAnswersAtOnce(t *testing.T) {
 	if slices.Contains(ask(0).Wrapped.Args, hook) {
 		t.Fatal("what is not there is protected")
 	}
-	b.gitFolder()
+	b.restoreGit()
 	for i := 1; ; i++ {
 		if slices.Contains(ask(i).Wrapped.Args, hook) {
 			break

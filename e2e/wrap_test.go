@@ -182,7 +182,7 @@ func probed(t *testing.T, tool outerTool) (b *box, argv []string) {
 	b.write(b.base+"/data/file", "data")
 	b.write(b.home+"/.netrc", "secret")
 	b.write(b.home+"/.ssh/id", "secret")
-	b.gitFolder()
+	b.restoreGit()
 	shared := filepath.Join("/tmp", uniqueName(t))
 	must(t, os.WriteFile(shared, []byte("tmp"), 0o644))
 	t.Cleanup(func() { os.Remove(shared) })
@@ -204,8 +204,8 @@ func probed(t *testing.T, tool outerTool) (b *box, argv []string) {
 	return b, []string{"/bin/sh", "-c", vars + refusals}
 }
 
-// gitFolder restores the workspace's repository.
-func (b *box) gitFolder() {
+// restoreGit restores the workspace's repository.
+func (b *box) restoreGit() {
 	os.RemoveAll(b.ws + "/.git")
 	os.RemoveAll(b.ws + "/g")
 	os.Remove(b.out + "/new") // written outside, where that is allowed
@@ -292,7 +292,7 @@ func TestWrappedRefusals(t *testing.T) {
 				if name == "runsc" && slices.Contains(p.ok, "connect") {
 					continue // the engine of the tests gives gVisor no network
 				}
-				b.gitFolder()
+				b.restoreGit()
 				flags := tool.flags("--wrapper")
 				if p.spec != "" {
 					flags = append(flags, "--spec-json", p.spec)
