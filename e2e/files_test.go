@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// This is the table of what access_mode does: a row for each operation, a column for each mode.
+// TestAccessModes checks the effect of access_mode by a table: a row for each operation, a column
+// for each mode.
 func TestAccessModes(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -84,7 +85,7 @@ func TestAccessModes(t *testing.T) {
 	})
 }
 
-// secretFiles and secretDirs are some of those that are hidden by default.
+// secretFiles and secretDirs are some of the paths that are hidden by default.
 var (
 	secretFiles = []string{".netrc", ".npmrc", ".git-credentials", ".pypirc", ".bash_history", ".pgpass", ".vault-token",
 		".cargo/credentials.toml", ".config/git/credentials", ".m2/settings.xml", ".Xauthority", ".xauthX1", ".sbt/1.0/.credentials"}
@@ -92,7 +93,7 @@ var (
 		".password-store", ".local/share/keyrings", ".mozilla", ".config/google-chrome", ".bitcoin"}
 )
 
-// withSecrets fills the home and returns the part of a spec that shows it.
+// withSecrets fills the home with secrets and returns the part of a spec that shows the home.
 func (b *box) withSecrets() string {
 	for _, f := range secretFiles {
 		b.write(b.home+"/"+f, "SECRET")
@@ -148,7 +149,8 @@ func TestSecretsAreHidden(t *testing.T) {
 	})
 }
 
-// A secret is opened by its own path, or one under it, and by none above.
+// TestSecretsAreOpenedByName: a spec opens a secret only by the secret's own path or a path under
+// it, not by a directory above.
 func TestSecretsAreOpenedByName(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -176,8 +178,8 @@ func TestSecretsAreOpenedByName(t *testing.T) {
 	}
 }
 
-// The host renames a new file over a secret while the sandbox runs, as git, npm and gh do: the new
-// one is hidden, too.
+// TestSecretsStayHiddenWhenTheyAreReplaced: the host renames a new file over a secret while the
+// sandbox runs, as git, npm and gh do. The new file is hidden, too.
 func TestSecretsStayHiddenWhenTheyAreReplaced(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -246,7 +248,7 @@ func TestSecretsThatAreLinks(t *testing.T) {
 	}
 }
 
-// Files that the command writes stay in a workspace with a secret in it.
+// TestHomeAsWorkspace: files that the command writes remain in a workspace that contains a secret.
 func TestHomeAsWorkspace(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -262,7 +264,8 @@ func TestHomeAsWorkspace(t *testing.T) {
 	})
 }
 
-// A home under another name, which is a link, is the same home.
+// TestHomeThatIsALink: a home that is reached through a symlink under another name is treated as
+// the same home.
 func TestHomeThatIsALink(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -284,8 +287,8 @@ func TestHomeThatIsALink(t *testing.T) {
 	})
 }
 
-// These are rules about paths, one for each mechanism. A table in package wrap (TestMeaning) has
-// the meaning of documents.
+// TestFileRules checks rules about paths, one for each mechanism. TestMeaning in package wrap has a
+// table of the meaning of documents.
 func TestFileRules(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -351,8 +354,8 @@ func TestFileRules(t *testing.T) {
 	})
 }
 
-// What a command leaves in the workspace does not choose what the next one may
-// write or see by the same spec.
+// TestLinksThatACommandLeft: links that a command leaves in the workspace do not redirect the paths
+// that the next one may write or see by the same spec.
 func TestLinksThatACommandLeft(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -380,7 +383,7 @@ func TestLinksThatACommandLeft(t *testing.T) {
 			}
 			b.absent(b.home + "/.ssh/new")
 		}
-		// Within the workspace, and to what the spec names itself, a link is no way out.
+		// A link may lead to a place in the workspace, or to a path that the spec names itself.
 		os.Remove(b.ws + "/made")
 		must(t, os.Mkdir(b.ws+"/real", 0o755))
 		must(t, os.Symlink("real", b.ws+"/made"))
@@ -396,7 +399,7 @@ func TestFileRulesThatAreErrors(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
 	b.run(`{"filesystem":{"read":["@system","/no/such/path"]}}`, "/bin/sh", "-c", "echo end").refused("/no/such/path")
-	// A command that the rules leave out of view is refused, with the line to add.
+	// A command outside of the visible paths is rejected, with the line to add.
 	b.write(b.out+"/prog", "#!/bin/sh\necho end\n")
 	must(t, os.Chmod(b.out+"/prog", 0o755))
 	r := b.run(`{"filesystem":{"read":["@system","."]}}`, b.out+"/prog").refused("filesystem.read")
@@ -417,7 +420,7 @@ func TestWorkingDirectory(t *testing.T) {
 			args []string
 			want string
 		}{
-			{[]string{"--spec", spec}, b.ws + "/sub"}, // from the file's own directory
+			{[]string{"--spec", spec}, b.ws + "/sub"}, // relative to the file's own directory
 			{[]string{"--spec-json", `{"working_dir":"sub"}`}, b.ws + "/sub"},
 			{nil, b.ws},
 		} {
@@ -426,15 +429,15 @@ func TestWorkingDirectory(t *testing.T) {
 				t.Errorf("%q: %v, want %s", c.args, r, c.want)
 			}
 		}
-		// Without an access_mode it says only where the command starts.
+		// Without an access_mode, working_dir only determines where the command starts.
 		r := ask("--spec-json", `{"working_dir":"sub"}`, "--", "/bin/sh", "-c", "echo x >../up && echo end").ended()
 		_ = r
 		b.holds(b.ws+"/up", "x\n")
-		// What lies above the working directory is not writable.
+		// Files above the working directory are not writable.
 		ask("--spec", spec, "--", "/bin/sh", "-c", "echo x >in; (echo x >../up2) 2>/dev/null; echo end").ended()
 		b.holds(b.ws+"/sub/in", "x\n")
 		b.absent(b.ws + "/up2")
-		// One that is not in view: the command starts at the top.
+		// If the working directory is not in view, the command starts at the root or there.
 		r = ask("--spec-json", `{"filesystem":{"read":["@system"]}}`, "--", "/bin/sh", "-c", "pwd; echo end").ended()
 		if r.out != "/\nend\n" && r.out != b.ws+"\nend\n" {
 			t.Errorf("%v", r)
@@ -525,8 +528,8 @@ func TestReadOnlyMembers(t *testing.T) {
 	b.holds(b.ws+"/f", "WS")
 }
 
-// Binding a directory above a private one into a root of the sandbox's own does not show the host's
-// contents of the private one.
+// TestDirsUnderBoundOnesStayPrivate: binding a directory above a private one into a sandbox with a
+// root of its own does not show the host's contents of the private one.
 func TestDirsUnderBoundOnesStayPrivate(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)

@@ -17,17 +17,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ociLimits requests a control group in addition to what most specs request.
+// ociLimits requests a control group in addition to the limits of most specs.
 const ociLimits = `{"access_mode": "workspace-write", "working_dir": "/work", "limits": {"pids": 64, "memory": "64MiB"}}`
 
-// left returns what is left on this machine of containers of a name: processes, control groups, and
-// files of their runtime and their node.
+// left returns everything that containers of a name have left on this machine: processes, control
+// groups, and files of their runtime and their node.
 func (n *ociNode) left(name string) (all []string) {
 	n.t.Helper()
 	dirs, err := filepath.Glob("/proc/[0-9]*")
 	must(n.t, err)
 	for _, d := range dirs {
-		line, _ := os.ReadFile(d + "/cmdline") // it may be gone
+		line, _ := os.ReadFile(d + "/cmdline") // the process may be gone
 		if groups, _ := os.ReadFile(d + "/cgroup"); strings.Contains(string(line)+string(groups), name) {
 			all = append(all, d+": "+strings.ReplaceAll(string(line), "\x00", " "))
 		}
@@ -54,7 +54,7 @@ func (n *ociNode) stateOfRuntime() string {
 	return "/nowhere"
 }
 
-// leaves fails if something is left, after a time for processes that are ending.
+// leaves fails if something is left after a while, in which ending processes may finish.
 func (n *ociNode) leaves(name string) {
 	n.t.Helper()
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(50 * time.Millisecond) {
@@ -69,7 +69,8 @@ func (n *ociNode) leaves(name string) {
 	}
 }
 
-// ociCount returns how many containers are made: few, or the number that `make stress` sets.
+// ociCount returns how many containers to make one after another and at once: few, or the number
+// that `make stress` sets.
 func ociCount(t *testing.T) (after, at int) {
 	if s := os.Getenv("SBX_TEST_CONTAINERS"); s != "" {
 		var err error
@@ -95,7 +96,7 @@ func TestOCILeavesNothing(t *testing.T) {
 		life := func(id string) error {
 			for _, args := range [][]string{{"create", "--bundle", bundle, id}, {"start", id}, {"exec", id, "true"}, {"kill", id, "KILL"}, {"delete", "--force", id}} {
 				cmd := exec.Command(n.under(args...)[0], n.under(args...)[1:]...)
-				out, err := os.CreateTemp(n.state, "out") // not a pipe, which the container would keep open
+				out, err := os.CreateTemp(n.state, "out") // a file, since the container would keep a pipe open
 				if err != nil {
 					return err
 				}
@@ -112,7 +113,7 @@ func TestOCILeavesNothing(t *testing.T) {
 		}
 		must(t, os.MkdirAll(n.state, 0o700))
 		must(t, life("sbx-e2e-left-first"))
-		// The last container is found while it lives, which shows that the search works.
+		// The search finds the last container while it lives, which shows that the search works.
 		if got := ociRun(t, bundle, n.under("create", "--bundle", bundle, "sbx-e2e-left-seen")); got.status != 0 || len(n.left("sbx-e2e-left")) < 3 {
 			t.Fatalf("the control: %+v, %q", got, n.left("sbx-e2e-left"))
 		}
@@ -143,9 +144,9 @@ func TestOCILeavesNothing(t *testing.T) {
 	})
 }
 
-// TestOCIKilled kills what makes, starts and removes a container, before and after the
-// runtime proper does so, and the container itself. Whatever is left by that is gone with
-// `delete --force`, and no record says that something runs.
+// TestOCIKilled kills the process that creates, starts or removes a container, before and after the
+// runtime proper has done its part, and kills the container itself. `delete --force` removes
+// everything that is left, and no record says that something still runs.
 func TestOCIKilled(t *testing.T) {
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		n.allow(ociSpec)
@@ -200,7 +201,7 @@ func TestOCIKilled(t *testing.T) {
 					}
 					must(t, unix.Kill(cmd.Process.Pid, unix.SIGKILL))
 					_ = cmd.Wait()
-					_ = unix.Kill(waiting, unix.SIGKILL) // the same process where the program has become the runtime
+					_ = unix.Kill(waiting, unix.SIGKILL) // the same process if the program has become the runtime
 					ociRun(t, bundle, n.under("delete", "--force", id))
 					n.leaves(id)
 					if got := states(); slices.Contains(got, "running") {
@@ -224,7 +225,8 @@ func TestOCIKilled(t *testing.T) {
 						t.Fatal("it does not stop")
 					}
 				}
-				// The supervisor is told of that end as the runtime is, and writes it down meanwhile.
+				// The supervisor notices the end as the runtime does, and writes it into the record
+				// before the container is deleted.
 				for deadline := time.Now().Add(limit); slices.Contains(states(), "running"); time.Sleep(20 * time.Millisecond) {
 					if time.Now().After(deadline) {
 						t.Fatalf("the records while it is not deleted: %q", states())
