@@ -13,7 +13,7 @@ import (
 	"sbx/internal/dirs/dirstest"
 )
 
-// TestCopyOfHoles reads and copies a file with holes, which may be anywhere in it.
+// TestCopyOfHoles reads and copies a file with holes at different places.
 func TestCopyOfHoles(t *testing.T) {
 	dir := dirstest.Temp(t)
 	for _, at := range [][]int64{{0}, {1 << 20}, {0, 1 << 20, 3<<20 - 1}, {5000, 200_000}, {}} {

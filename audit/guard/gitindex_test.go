@@ -13,7 +13,7 @@ import (
 	"sbx/internal/dirs/dirstest"
 )
 
-// withGit gives a function that runs git in a new repository.
+// withGit returns a function that runs git in a new repository.
 func withGit(t *testing.T, init ...string) (dir string, git func(args ...string)) {
 	t.Helper()
 	path, err := exec.LookPath("git")
@@ -34,8 +34,7 @@ func withGit(t *testing.T, init ...string) (dir string, git func(args ...string)
 	return dir, git
 }
 
-// spoil makes an index name other files than git was given, which has names of
-// that length for it.
+// spoil replaces a file name in an index by another one of the same length.
 func spoil(t *testing.T, b []byte, from, to string) []byte {
 	t.Helper()
 	if len(from) != len(to) || !bytes.Contains(b, []byte(from)) {
@@ -44,7 +43,8 @@ func spoil(t *testing.T, b []byte, from, to string) []byte {
 	return bytes.ReplaceAll(b, []byte(from), []byte(to))
 }
 
-// Indexes of each kind are read, and git takes what it is not to: the control.
+// TestIndexLeads reads indexes of each kind. As a control it checks that git accepts the spoiled
+// ones.
 func TestIndexLeads(t *testing.T) {
 	for _, c := range []struct {
 		name, file string
@@ -108,7 +108,7 @@ func TestIndexLeads(t *testing.T) {
 	}
 }
 
-// sign puts an index's checksum at its end.
+// sign puts the checksum of an index at its end.
 func sign(b []byte, long bool) {
 	if long {
 		sum := sha256.Sum256(b[:len(b)-32])
@@ -119,7 +119,7 @@ func sign(b []byte, long bool) {
 	copy(b[len(b)-20:], sum[:])
 }
 
-// FuzzIndex holds that no content ends the supervisor.
+// FuzzIndex checks that no content of an index makes the supervisor panic.
 func FuzzIndex(f *testing.F) {
 	f.Add([]byte("DIRC\x00\x00\x00\x04\x00\x00\x00\x01" + strings.Repeat("\x00", 80)))
 	f.Add([]byte("DIRC\x00\x00\x00\x02\xff\xff\xff\xff" + strings.Repeat("\x0f", 200)))

@@ -16,7 +16,7 @@ import (
 	"sbx/internal/dirs/dirstest"
 )
 
-// shallow takes a deep tree apart, which os.RemoveAll does too slowly.
+// shallow flattens a deep tree, which os.RemoveAll removes too slowly.
 func shallow(dir, name string) {
 	for dirstest.Exists(dir + "/" + name + "/" + name) {
 		if os.Rename(dir+"/"+name+"/"+name, dir+"/up") != nil || os.RemoveAll(dir+"/"+name) != nil || os.Rename(dir+"/up", dir+"/"+name) != nil {
@@ -88,7 +88,7 @@ func TestSweepManyEntries(t *testing.T) {
 	}
 }
 
-// TestSweepManyMoves: all go, though not all are listed.
+// TestSweepManyMoves: the sweep moves all names away, though it does not list all of them.
 func TestSweepManyMoves(t *testing.T) {
 	g := newGround(t)
 	g.launch()
@@ -141,7 +141,7 @@ func (g *ground) runElsewhere() {
 	g.run = run
 }
 
-// TestSweepToAnotherMount: a rename does not reach, so that it copies.
+// TestSweepToAnotherMount: the sweep copies, since a rename to another file system fails.
 func TestSweepToAnotherMount(t *testing.T) {
 	g := newGround(t)
 	g.runElsewhere()
@@ -186,7 +186,7 @@ func TestSweepToAnotherMount(t *testing.T) {
 	if err := unix.Stat(to["huge/.git"]+"/big", &st); err != nil || st.Size != maxCopyBytes+1 || st.Blocks > 16 {
 		t.Errorf("a file of holes went to %s: %d bytes in %d blocks, %v", to["huge/.git"], st.Size, st.Blocks, err)
 	}
-	// Too much to copy: out of the way all the same, and said.
+	// A directory that is too large to copy is still renamed, and reported.
 	if to := to[".vscode"]; !strings.HasPrefix(filepath.Base(to), ".sbx-swept-") || !strings.Contains(strings.Join(out.Cuts, "\n"), to) {
 		t.Errorf(".vscode went to %s; cuts %q", to, out.Cuts)
 	}
@@ -195,7 +195,7 @@ func TestSweepToAnotherMount(t *testing.T) {
 	}
 }
 
-// TestSweepCopiesAreBounded: what is beyond them is out of the way all the same.
+// TestSweepCopiesAreBounded: names beyond the bounds are still renamed.
 func TestSweepCopiesAreBounded(t *testing.T) {
 	for _, c := range []struct {
 		used   copier
@@ -249,7 +249,7 @@ func TestSweepAtToAnotherMount(t *testing.T) {
 			t.Errorf("%+v", out)
 		}
 	}
-	if err := os.RemoveAll(g.tree + "/b"); err != nil { // the command takes it away again
+	if err := os.RemoveAll(g.tree + "/b"); err != nil { // the command removes it again
 		t.Fatal(err)
 	}
 	out := g.sweep.End()
@@ -265,7 +265,7 @@ func TestSweepAtToAnotherMount(t *testing.T) {
 	}
 }
 
-// TestSweepDoesNotEnterMounts: what is mounted in a tree is said, not entered.
+// TestSweepDoesNotEnterMounts: a mount in a tree is reported and not entered.
 func TestSweepDoesNotEnterMounts(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root: mounts a tmpfs")
@@ -311,7 +311,7 @@ func TestSweepRace(t *testing.T) {
 		})
 		wg.Go(func() {
 			for !stop.Load() {
-				_ = os.MkdirAll(dir+"/a/b/.git", 0o755) // sometimes outside, where it is
+				_ = os.MkdirAll(dir+"/a/b/.git", 0o755) // sometimes outside, if the link is there
 				_ = os.MkdirAll(g.tree+"/d/.git", 0o755)
 			}
 		})

@@ -13,8 +13,8 @@ import (
 	"sbx/wrap"
 )
 
-// Which directory was opened shows where a mask has one of its own, and that one was
-// where several share it.
+// TestOpenedMasks: the notice names the opened directory if its mask belongs to it alone. If
+// several directories share a mask, the notice leaves the name out.
 func TestOpenedMasks(t *testing.T) {
 	g := newGround(t, "file")
 	x := g.watch()
@@ -32,7 +32,7 @@ func TestOpenedMasks(t *testing.T) {
 	g.expectMasks(x, list("1"), "/one")
 	g.expectMasks(x, list("2"), "")
 	g.expectMasks(x, func() error { _, err := os.Stat(empty + "/1"); return err })
-	for range 3 * maxOpened { // more than are counted; alike ones that nobody has read yet are one
+	for range 3 * maxOpened { // more than are counted; equal events that nobody has read yet are merged
 		if err := list("1")(); err != nil {
 			t.Fatal(err)
 		}

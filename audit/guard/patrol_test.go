@@ -14,7 +14,7 @@ import (
 	"sbx/internal/dirs/dirstest"
 )
 
-// round has a patrol go once round, in as many looks as it takes.
+// round makes a patrol go round once, with as many calls as that takes.
 func (p *Patrol) round(t *testing.T) (found audit.Swept) {
 	t.Helper()
 	for range 10_000 {
@@ -27,8 +27,8 @@ func (p *Patrol) round(t *testing.T) (found audit.Swept) {
 	return found
 }
 
-// A patrol comes to every directory, whatever is watched and whichever call made what is
-// there; what was there at launch and what the spec allows it leaves.
+// TestPatrolFindsWhatNobodyWatches: a patrol looks into every directory, watched or not, whatever
+// call created the names there. It leaves names that existed at launch or that the spec allows.
 func TestPatrolFindsWhatNobodyWatches(t *testing.T) {
 	g := newGround(t, "old/.git/config", "allowed/")
 	for i := range 3 * maxWatched {
@@ -42,7 +42,7 @@ func TestPatrolFindsWhatNobodyWatches(t *testing.T) {
 	}
 	last := "d" + strconv.Itoa(3*maxWatched-1)
 	dirstest.Plant(t, g.tree, last+"/deep/.git/config", "new/a/b/.GIT/config", "allowed/.git/config", ".envrc", "old/x/y")
-	for i := range 2000 { // more than are read at once
+	for i := range 2000 { // more than one read returns
 		dirstest.Plant(t, g.tree, "many/"+strconv.Itoa(i)+"/")
 	}
 	dirstest.Plant(t, g.tree, "many/last/.git")
@@ -59,7 +59,7 @@ func TestPatrolFindsWhatNobodyWatches(t *testing.T) {
 	p.End()
 }
 
-// A look takes no longer than its slice, but for the last piece of a directory.
+// TestPatrolIsInterrupted: a call takes no longer than its slice and the last piece of a directory.
 func TestPatrolIsInterrupted(t *testing.T) {
 	g := newGround(t)
 	for i := range 100 {
@@ -81,7 +81,7 @@ func TestPatrolIsInterrupted(t *testing.T) {
 	p.End()
 }
 
-// What was refused is looked at first in each round, and at the end.
+// TestPatrolLooksAtWhatWasRefused: each round begins with the denied names, and so does End.
 func TestPatrolLooksAtWhatWasRefused(t *testing.T) {
 	g := newGround(t, "a/")
 	g.launch()
@@ -111,8 +111,8 @@ func TestPatrolLooksAtWhatWasRefused(t *testing.T) {
 	}
 }
 
-// A round through a large tree does not put off what was refused: each look comes to it,
-// and with no time for all of it to one after the other.
+// TestPatrolLooksAtWhatWasRefusedInEachLook: during a round through a large tree, each call looks
+// at the denied names. If it has no time for all of them, the calls take turns.
 func TestPatrolLooksAtWhatWasRefusedInEachLook(t *testing.T) {
 	g := newGround(t, "a/", "b/", "c/")
 	for i := range 100 {
@@ -141,8 +141,8 @@ func TestPatrolLooksAtWhatWasRefusedInEachLook(t *testing.T) {
 	p.End()
 }
 
-// What the command makes does not keep the walk from what lies behind it: only directories
-// that nobody changed since the launch count as those that were there.
+// TestSweepGoesPastWhatIsNew: new directories do not keep the walk from reaching those behind them:
+// only directories that are unchanged since the launch count towards the bounds for old ones.
 func TestSweepGoesPastWhatIsNew(t *testing.T) {
 	g := newGround(t)
 	g.launch()
@@ -158,8 +158,8 @@ func TestSweepGoesPastWhatIsNew(t *testing.T) {
 	}
 }
 
-// What is nested deeper than a path is long is not looked at, and that is said as where a
-// walk ends early; up to there nothing is.
+// TestSweepReportsPathsThatAreTooDeep: the walk does not enter directories whose path is longer
+// than a path may be, and reports that like any early end. It reports nothing for shorter paths.
 func TestSweepReportsPathsThatAreTooDeep(t *testing.T) {
 	for _, c := range []struct {
 		levels int
@@ -190,8 +190,8 @@ func TestSweepReportsPathsThatAreTooDeep(t *testing.T) {
 	}
 }
 
-// Where the walk ends early all the same, the working trees of submodules are looked at,
-// as the index has them now.
+// TestSweepFollowsGitlinks: even if the walk ends early, the sweep looks at the working trees of
+// submodules that the index lists now.
 func TestSweepFollowsGitlinks(t *testing.T) {
 	g := newGround(t, ".git/config", "sub/x", "zoo/sub/x", ".git/modules/zoo/sub/config", "zoo/sub/in/x")
 	g.w.Git = []string{g.tree + "/.git", g.tree + "/.git/modules/zoo/sub"}
@@ -217,7 +217,7 @@ func TestSweepFollowsGitlinks(t *testing.T) {
 	}
 }
 
-// gitlinks is an index of submodules, as version 2 has it.
+// gitlinks returns an index of submodules in version 2.
 func gitlinks(t *testing.T, names ...string) []byte {
 	t.Helper()
 	be := func(n int) []byte { return []byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)} }

@@ -12,9 +12,8 @@ import (
 	"sbx/wrap/defaults"
 )
 
-// TestSweepProperty: of a random tree that changes at random, exactly the new
-// protected names go, with all under them, the new links in git directories, and
-// nothing else.
+// TestSweepProperty: after random changes to a random tree, the sweep moves away exactly the new
+// protected names with their contents and the new links in git directories.
 func TestSweepProperty(t *testing.T) {
 	rounds := 60
 	if testing.Short() {
@@ -33,8 +32,8 @@ func TestSweepProperty(t *testing.T) {
 		g.launch()
 		dirstest.Grow(t, rng, g.tree, 30)
 		after := dirstest.Standing(t, g.tree)
-		// A directory of a git directory in which something is new may itself be: what was
-		// there came with it, as far as its times tell.
+		// If a directory in a git directory has a new entry, the directory may be new itself. By
+		// their times, its older entries may then have come with it.
 		changed := map[string]bool{}
 		for rel := range after {
 			if _, old := before[rel]; !old {
@@ -49,7 +48,7 @@ func TestSweepProperty(t *testing.T) {
 			}
 			return false
 		}
-		// What should stay, told by names alone.
+		// want are the names that should stay, determined by name alone.
 		want := []string{}
 		for rel := range after {
 			goes := false
@@ -78,7 +77,7 @@ func TestSweepProperty(t *testing.T) {
 		if len(out.Cuts) != 0 {
 			t.Errorf("seed %d: %q", seed, out.Cuts)
 		}
-		// Nothing is lost: what went stands in the run's directory.
+		// Nothing is lost: all moved names are in the run's directory.
 		kept := 0
 		for range dirstest.Standing(t, g.run) {
 			kept++

@@ -11,7 +11,7 @@ import (
 	"sbx/wrap"
 )
 
-// renewals is a watch over a config that is replaced again and again.
+// renewals returns a watch on a config, and a function that replaces the config.
 func renewals(t *testing.T) (*ground, *Watch, func(text string)) {
 	g := newGround(t, ".git/config", "token")
 	path := g.tree + "/.git/config"
@@ -34,7 +34,7 @@ func ms(n int) time.Time { return time.Unix(1000, int64(n)*1e6) }
 
 func mounted(string) (string, bool) { return "", false }
 
-// What falls off is told until a renewal that began later is over.
+// TestRenewedWatch: a lost mount is reported until a renewal is over that began after the loss.
 func TestRenewedWatch(t *testing.T) {
 	_, x, replace := renewals(t)
 	if x.Fallen() {
@@ -49,7 +49,7 @@ func TestRenewedWatch(t *testing.T) {
 	if x.Fallen() {
 		t.Error("a renewal is under way")
 	}
-	replace("two") // while that runs
+	replace("two") // during that renewal
 	x.Drain(ms(10))
 	x.Renewed(ms(20), mounted)
 	if !x.Fallen() {
@@ -73,8 +73,8 @@ func TestRenewedWatch(t *testing.T) {
 	}
 }
 
-// What cannot be mounted is left until something happens, or all is to be tried
-// again, and counts to the end; what is not there does not.
+// TestRenewalThatFails: a file that cannot be mounted waits until something happens to it or until
+// Again, and counts as unprotected to the end. A file that does not exist does not count.
 func TestRenewalThatFails(t *testing.T) {
 	g, x, replace := renewals(t)
 	replace("one")
@@ -97,7 +97,8 @@ func TestRenewalThatFails(t *testing.T) {
 	}
 }
 
-// A file that the host removes is not bare, and one that it makes again is.
+// TestRemovedAndMadeAgain: a file that the host removes does not count as bare, and a file that the
+// host creates again does.
 func TestRemovedAndMadeAgain(t *testing.T) {
 	g, x, replace := renewals(t)
 	replace("one")
@@ -117,7 +118,7 @@ func TestRemovedAndMadeAgain(t *testing.T) {
 	}
 }
 
-// A directory that is made anew is watched like the old one.
+// TestDirMadeAnew: a directory that is created anew is watched like the old one.
 func TestDirMadeAnew(t *testing.T) {
 	g, x, replace := renewals(t)
 	for _, gone := range []func() error{
@@ -147,12 +148,13 @@ func TestDirMadeAnew(t *testing.T) {
 	if x.Drain(ms(3)); x.Fallen() {
 		t.Error("what happens in the directory that was moved away is taken for the new one's")
 	}
-	if out := g.sweep.End(); len(out.Moved) != 1 { // old/.git is none; the copy of .git has no such name
+	if out := g.sweep.End(); len(out.Moved) != 1 { // old/.git is no longer a protected name; the copy of .git has another name
 		t.Logf("%+v", out)
 	}
 }
 
-// However often a file is replaced, the record stays small and the time whole.
+// TestManyReplacements: however often a file is replaced, the record stays small, and the time
+// without protection is complete.
 func TestManyReplacements(t *testing.T) {
 	_, x, replace := renewals(t)
 	for i := range 3 * maxEvents {
@@ -167,8 +169,8 @@ func TestManyReplacements(t *testing.T) {
 	}
 }
 
-// What is read-only inside while its mount is there is guarded, whatever its
-// name, and under it too.
+// TestSweepGuards: a path is guarded if it or a directory above it has a read-only mount inside,
+// whatever its name.
 func TestSweepGuards(t *testing.T) {
 	g := newGround(t, "sub/hooks/", "free")
 	g.w.Protected = []wrap.Protected{{Path: g.tree + "/sub/hooks", Kind: wrap.Dir}, {Path: g.tree + "/sub", Kind: wrap.Dir, Shared: true}}

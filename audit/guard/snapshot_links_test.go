@@ -8,8 +8,8 @@ import (
 	"sbx/wrap"
 )
 
-// A protected link that was made in the same tick of the clock as the launch stays;
-// another in its place does not, whatever its times.
+// TestLinksOfTheLaunchsTick: a protected link that was created in the same tick of the clock as the
+// launch stays. Another link in its place does not, whatever its times are.
 func TestLinksOfTheLaunchsTick(t *testing.T) {
 	g := newGround(t)
 	names := []string{".envrc", ".vscode", ".mcp.json"}
@@ -19,7 +19,7 @@ func TestLinksOfTheLaunchsTick(t *testing.T) {
 		g.known = append(g.known, g.tree+"/"+name)
 	}
 	g.launch()
-	g.sweep.Held.at.Sec -= 3600 // all links have times of the launch or after it
+	g.sweep.Held.at.Sec -= 3600 // all links now have times at or after the launch
 	time.Sleep(20 * time.Millisecond)
 	replace := func(name, to string) {
 		if err := os.Remove(g.tree + "/" + name); err != nil {
@@ -30,7 +30,7 @@ func TestLinksOfTheLaunchsTick(t *testing.T) {
 		}
 	}
 	replace(".vscode", "elsewhere")
-	replace(".mcp.json", "/elsewhere") // leads to the same, and is not the same
+	replace(".mcp.json", "/elsewhere") // another link with the same target
 	g.swept(".vscode", ".mcp.json")
 	if _, err := os.Lstat(g.tree + "/.envrc"); err != nil {
 		t.Error(err)

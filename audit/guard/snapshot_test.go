@@ -33,7 +33,7 @@ func TestBeneathAndUnder(t *testing.T) {
 	} {
 		rel, ok := view.Relative(c.path, c.dir)
 		if c.path == "/" && c.dir == "/" {
-			continue // the root is under nothing; nobody asks
+			continue // the root lies under no tree; nobody looks it up
 		}
 		if rel != c.rel || ok != c.ok {
 			t.Errorf("%s beneath %s: %q, %v", c.path, c.dir, rel, ok)
@@ -61,7 +61,7 @@ func TestHeldFindsTheInnermost(t *testing.T) {
 	}
 }
 
-// TestAge: a row a pair of times, a column a kind of file system.
+// TestAge has a row for each pair of times and a column for each kind of file system.
 func TestAge(t *testing.T) {
 	h := &Snapshot{at: unix.Timespec{Sec: 100, Nsec: 500}}
 	at := func(sec int64, nsec uint32) unix.StatxTimestamp { return unix.StatxTimestamp{Sec: sec, Nsec: nsec} }
@@ -94,7 +94,7 @@ func TestAge(t *testing.T) {
 	}
 }
 
-// TestAgeOnThisFileSystem: the kernel's times do what ageOf takes them for.
+// TestAgeOnThisFileSystem: the kernel sets times as ageOf expects.
 func TestAgeOnThisFileSystem(t *testing.T) {
 	g := newGround(t, "old", "touched", "renamed", "back/")
 	g.launch()
@@ -105,7 +105,7 @@ func TestAgeOnThisFileSystem(t *testing.T) {
 	dirstest.Plant(t, g.tree, "new")
 	past := time.Unix(1000, 0)
 	for _, err := range []error{
-		os.Chtimes(g.tree+"/new", past, past), // what a program can set does not count
+		os.Chtimes(g.tree+"/new", past, past), // a time that a program can set does not count
 		os.Chmod(g.tree+"/touched", 0o600),
 		os.Rename(g.tree+"/renamed", g.tree+"/renamed2"),
 		os.Chtimes(g.tree+"/back", past, past),
@@ -116,7 +116,7 @@ func TestAgeOnThisFileSystem(t *testing.T) {
 	}
 	for name, want := range map[string][]age{
 		"old": {ageOld}, "touched": {ageUnsure}, "renamed2": {ageUnsure}, "back": {ageUnsure},
-		"new": {ageNew, ageUnsure}, // unsure where the file system keeps no birth
+		"new": {ageNew, ageUnsure}, // unsure if the file system keeps no birth times
 	} {
 		var st unix.Statx_t
 		if err := statx(tr.fd, name, &st); err != nil {
@@ -148,7 +148,7 @@ func TestHeldDirsStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	dirstest.Plant(t, moved, ".git/config")
-	dirstest.Plant(t, g.tree, ".git/config") // another directory has the name by now
+	dirstest.Plant(t, g.tree, ".git/config") // another directory has the name now
 	out := g.sweep.End()
 	if len(out.Moved) != 1 || dirstest.Exists(moved+"/.git") || !dirstest.Exists(g.tree+"/.git") {
 		t.Errorf("%+v", out)
@@ -169,7 +169,7 @@ func TestSweepIsReady(t *testing.T) {
 	s.Close()
 }
 
-// TestSweepEndsInTime: the walk has a clock of its own.
+// TestSweepEndsInTime: the walk has a time limit of its own.
 func TestSweepEndsInTime(t *testing.T) {
 	g := newGround(t)
 	for i := range 200 {
@@ -190,7 +190,7 @@ func TestSweepEndsInTime(t *testing.T) {
 		{tooManyDirs, func(w *walk) { w.room = 500 }},
 		{"", func(w *walk) { w.old = few }}, // nothing of this was there at launch
 	} {
-		for i := range 200 { // so that each is entered
+		for i := range 200 { // so that each directory is entered
 			dirstest.Plant(t, g.tree, "d"+strconv.Itoa(i)+"/x")
 		}
 		var out audit.Swept
@@ -208,8 +208,8 @@ func TestSweepEndsInTime(t *testing.T) {
 	}
 }
 
-// TestSharedAndFixed: what is read-only inside is the host's own to change. A
-// link cannot be made read-only, so what has taken its place is moved away.
+// TestSharedAndFixed: the sweep leaves changes of the host in read-only directories. A link cannot
+// be made read-only, so a file in its place is moved away.
 func TestSharedAndFixed(t *testing.T) {
 	g := newGround(t, ".git/hooks/", ".git/config", ".vscode/")
 	g.w.Protected = []wrap.Protected{

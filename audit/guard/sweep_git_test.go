@@ -36,8 +36,8 @@ func (g *ground) swept(want ...string) {
 	}
 }
 
-// A linked worktree's common directory is a tree of its own, and no .git is in the
-// paths under it.
+// TestSweepInACommonDir: the common directory of a linked worktree is a tree of its own; the paths
+// in it contain no .git.
 func TestSweepInACommonDir(t *testing.T) {
 	g := newGround(t, "config", "HEAD", "modules/old/config", "modules/old/logs/refs/heads/", "modules/old/refs/heads/",
 		"worktrees/w/gitdir", "worktrees/other/gitdir", "refs/heads/", "foo/config")
@@ -55,7 +55,7 @@ func TestSweepInACommonDir(t *testing.T) {
 	g.swept("hooks", "modules/bar/config", "modules/logs/x/config", "worktrees/x/gitdir")
 }
 
-// A directory that is renamed leaves the times of what is in it as they were.
+// TestSweepWhatARenameBrings: renaming a directory does not change the times of the files in it.
 func TestSweepWhatARenameBrings(t *testing.T) {
 	g := newGround(t, ".git/config", ".git/x/hooks/h", ".git/x/deep/down/config", "t2/hooks/pre-commit", "claude/agents/x", ".git/modules/deps/lib/config",
 		".git/modules/deps/lib/refs/heads/config", ".git/modules/left/hooks/h")
@@ -78,7 +78,8 @@ func TestSweepWhatARenameBrings(t *testing.T) {
 	}
 }
 
-// Where the search was cut, what may be a submodule's own is left and told.
+// TestSweepUnknownSubmodules: after an incomplete search at launch, files that may belong to a
+// submodule stay and are reported.
 func TestSweepUnknownSubmodules(t *testing.T) {
 	g := newGround(t, ".git/modules/a/logs/refs/heads/")
 	g.known, g.cut = []string{g.tree + "/.git"}, true
@@ -92,7 +93,7 @@ func TestSweepUnknownSubmodules(t *testing.T) {
 	}
 }
 
-// What differs in case is not looked for at launch, and stays.
+// TestSweepLeavesOtherCase: the search at launch does not find names in other case, so they stay.
 func TestSweepLeavesOtherCase(t *testing.T) {
 	g := newGround(t, ".claude/Agents/x", ".VSCode/x")
 	g.launch()
@@ -101,7 +102,8 @@ func TestSweepLeavesOtherCase(t *testing.T) {
 	g.swept()
 }
 
-// What was created before the watch began is told by its first Drain.
+// TestWatchReportsEarlierNames: the first Drain reports names that were created before the watch
+// began.
 func TestWatchReportsEarlierNames(t *testing.T) {
 	g := newGround(t, "sub/", ".vscode/x", ".git/config")
 	g.known = []string{g.tree + "/.vscode", g.tree + "/.git"}
@@ -128,7 +130,8 @@ func TestWatchReportsEarlierNames(t *testing.T) {
 	}
 }
 
-// A walk that ends within the last directory is no whole one.
+// TestSweepReportsNamesInTheLastDir: a walk that ends early in the last directory is incomplete,
+// too.
 func TestSweepReportsNamesInTheLastDir(t *testing.T) {
 	g := newGround(t)
 	g.launch()

@@ -19,8 +19,8 @@ func (g *ground) symlink(names ...string) {
 	}
 }
 
-// What git on the host would write through is moved away, however it came to its
-// place, and what was there stays.
+// TestSweepLinksInAGitDir: new links through which git on the host would write are moved away,
+// however they came to their place. Links that existed at launch stay.
 func TestSweepLinksInAGitDir(t *testing.T) {
 	g := newGround(t, ".git/config", ".git/logs/refs/heads/", ".git/refs/heads/", ".git/annex/", "x/refs/heads/", "deep/.git/config", "common/refs/")
 	g.known = []string{g.tree + "/.git", g.tree + "/.git/config", g.tree + "/deep/.git"}
@@ -51,7 +51,7 @@ func TestSweepLinksInAGitDir(t *testing.T) {
 	}
 }
 
-// Where the times of a file system do not tell, a link is left and told.
+// TestSweepLinksWithoutTimes: if the file system's times show no age, a link stays and is reported.
 func TestSweepLinksWithoutTimes(t *testing.T) {
 	g := newGround(t, ".git/config")
 	g.known = []string{g.tree + "/.git", g.tree + "/.git/config"}
@@ -63,7 +63,7 @@ func TestSweepLinksWithoutTimes(t *testing.T) {
 	}
 }
 
-// indexOf is git's own index of files.
+// indexOf returns git's own index of the files.
 func indexOf(t *testing.T, files ...string) []byte {
 	t.Helper()
 	dir, git := withGit(t)
@@ -76,8 +76,8 @@ func indexOf(t *testing.T, files ...string) []byte {
 	return b
 }
 
-// An index that names what git would write elsewhere goes, an honest one stays, as
-// does one that nobody changed.
+// TestSweepIndexes: an index is moved away if git would write outside by it. An honest index stays,
+// and so does an unchanged one.
 func TestSweepIndexes(t *testing.T) {
 	honest := indexOf(t, ".fit/x", "a")
 	evil := spoil(t, honest, ".fit/x", ".git/x")
@@ -109,8 +109,8 @@ func TestSweepIndexes(t *testing.T) {
 	}
 }
 
-// Directories by the thousand, which end the walk early, do not keep an index from
-// being looked at.
+// TestSweepIndexesFirst: even if thousands of directories end the walk early, the sweep has looked
+// at the indexes.
 func TestSweepIndexesFirst(t *testing.T) {
 	honest := indexOf(t, ".fit/x")
 	g := newGround(t, "a/.git/config")
@@ -128,8 +128,9 @@ func TestSweepIndexesFirst(t *testing.T) {
 	}
 }
 
-// However many indexes a command leaves, and however large they are, they are done with
-// soon: the repository's own is looked at, of the others as many as there is time for.
+// TestSweepIndexesBounded: the sweep ends in time however many indexes a command leaves and however
+// large they are. It reads the repository's own index, and as many of the others as the bounds
+// allow.
 func TestSweepIndexesBounded(t *testing.T) {
 	honest := indexOf(t, ".fit/x")
 	g := newGround(t, ".git/config")
@@ -148,7 +149,7 @@ func TestSweepIndexesBounded(t *testing.T) {
 	const many = 50
 	for i := range many {
 		put(fmt.Sprintf(".git/sharedindex.%040d", i), honest[:indexHeader], maxIndex)
-		put(fmt.Sprintf(".git/sharedindex.zeros%d", i), nil, maxIndex) // none at all
+		put(fmt.Sprintf(".git/sharedindex.zeros%d", i), nil, maxIndex) // these are not indexes
 	}
 	put(".git/index", spoil(t, honest, ".fit/x", ".git/x"), 0)
 	out := g.sweep.End()
@@ -161,8 +162,8 @@ func TestSweepIndexesBounded(t *testing.T) {
 	}
 }
 
-// An index whose names are long and much alike is read in a time that goes by its
-// length, not by theirs: this one's are of forty gigabytes together.
+// TestIndexOfLongNames: the time to read an index depends on its length and not on that of the
+// names. The names of this index, which share long beginnings, have forty gigabytes together.
 func TestIndexOfLongNames(t *testing.T) {
 	const entries = 400_000
 	entry := append(make([]byte, indexStat+20), 0x0f, 0xff)

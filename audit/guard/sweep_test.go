@@ -40,7 +40,7 @@ func newGround(t *testing.T, before ...string) *ground {
 	return g
 }
 
-// launch takes the descriptors, as before the command starts.
+// launch opens the descriptors, as sbx does before the command starts.
 func (g *ground) launch() {
 	g.t.Helper()
 	time.Sleep(20 * time.Millisecond) // the clock of file systems ticks in steps
@@ -122,7 +122,7 @@ func TestSweepMovesWhatIsNew(t *testing.T) {
 }
 
 func TestSweepLeavesWhatWasThere(t *testing.T) {
-	// Nobody told it of these: the times of the inodes do.
+	// Known does not list these names; the times of the inodes show their age.
 	g := newGround(t, "deep/repo/.git/config", ".vscode/x", "a/b/c/.git")
 	g.launch()
 	dirstest.Plant(t, g.tree, "deep/repo/new", "a/b/new")
@@ -136,7 +136,8 @@ func TestSweepLeavesWhatWasThere(t *testing.T) {
 }
 
 func TestSweepUnsure(t *testing.T) {
-	// Made before the launch and renamed after it: the times do not tell.
+	// The directory was created before the launch and renamed after it: the times do not show
+	// which.
 	for _, cut := range []bool{false, true} {
 		g := newGround(t, "harmless/config")
 		g.cut = cut
@@ -152,7 +153,7 @@ func TestSweepUnsure(t *testing.T) {
 			t.Errorf("%q", out.Cuts)
 		}
 	}
-	// What is new for certain goes, cut or not.
+	// A name that is certainly new is moved away, even if the search was cut.
 	g := newGround(t)
 	g.cut = true
 	g.launch()
@@ -210,7 +211,8 @@ func TestSweepListsBareRepositories(t *testing.T) {
 	}
 }
 
-// A directory with other things in it is not left a repository that it was not.
+// TestSweepTakesRepositoriesApart: a directory with other files in it does not stay a repository if
+// it was none at launch.
 func TestSweepTakesRepositoriesApart(t *testing.T) {
 	g := newGround(t, "src/x", "was/HEAD", "was/objects/", "was/refs/", "was/x", "half/HEAD", "half/x", "top")
 	g.w.Git = []string{g.tree + "/was"}
@@ -243,7 +245,7 @@ func TestSweepAt(t *testing.T) {
 	if out := g.sweep.At(g.tree + "/sub/.git"); len(out.Moved) != 1 || dirstest.Exists(g.tree+"/sub/.git") {
 		t.Errorf("%+v", out)
 	}
-	// A link on the way is not followed, wherever it leads.
+	// The sweep does not follow a link on the way.
 	outside := dirstest.Temp(t)
 	dirstest.Plant(t, outside, ".git/config")
 	if err := os.Symlink(outside, g.tree+"/link"); err != nil {
@@ -263,14 +265,14 @@ func TestSweepSeveralTrees(t *testing.T) {
 	dirstest.Plant(t, g.tree, "inner/.git/x", "inner/.vscode/x")
 	dirstest.Plant(t, second, ".envrc")
 	out := g.sweep.End()
-	// .vscode counts from the top of a tree: inner/ is one as well.
+	// .vscode is protected at the top of each tree, and inner/ is a tree as well.
 	if len(out.Moved) != 3 || dirstest.Exists(second+"/.envrc") || dirstest.Exists(g.tree+"/inner/.git") || dirstest.Exists(g.tree+"/inner/.vscode") {
 		t.Errorf("%+v", out)
 	}
 }
 
-// A tree that lies in another under a protected name stays where it is, and what
-// is in it counts from its own top. What stands in its place does not.
+// TestSweepTreeOfAProtectedName: a tree that lies in another tree under a protected name stays
+// where it is, and names in it are relative to its own top. A directory in its place does not stay.
 func TestSweepTreeOfAProtectedName(t *testing.T) {
 	g := newGround(t, ".codex/sessions/")
 	top := g.tree + "/.codex"
@@ -335,7 +337,7 @@ func BenchmarkHold(b *testing.B) {
 	}
 }
 
-// BenchmarkSweepEnd walks trees as they are: small, and with many directories.
+// BenchmarkSweepEnd walks typical trees: small ones, and one with many directories.
 func BenchmarkSweepEnd(b *testing.B) {
 	for _, count := range []int{1, 100, 3000} {
 		b.Run(fmt.Sprint(count), func(b *testing.B) {

@@ -11,7 +11,7 @@ import (
 	"sbx/wrap"
 )
 
-// FuzzEvents: whatever the bytes, nothing panics and nothing hangs.
+// FuzzEvents checks that no bytes make the decoder panic or hang.
 func FuzzEvents(f *testing.F) {
 	f.Add([]byte{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 'a', 0, 0, 0})
 	f.Add([]byte{255, 255, 255, 255, 0, 0x40, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255})
@@ -46,7 +46,8 @@ func BenchmarkNewWatch(b *testing.B) {
 	}
 }
 
-// TestWatchThatNeverBegan compares, for a command that was over before.
+// TestWatchThatNeverBegan: without a watch, for a command that ends soon, Finish compares the
+// files.
 func TestWatchThatNeverBegan(t *testing.T) {
 	for _, began := range []bool{false, true} {
 		g := newGround(t, "kept", "replaced", "again", "removed", "masked", "edited")
@@ -70,7 +71,7 @@ func TestWatchThatNeverBegan(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if began { // what happened before is noted then
+		if began { // Begin notes the changes until then
 			if err := x.Begin(time.Unix(1, 0)); err != nil {
 				t.Fatal(err)
 			}
@@ -89,7 +90,7 @@ func TestWatchThatNeverBegan(t *testing.T) {
 	}
 }
 
-// TestWatchThatCouldNotBegin tells of each thing once, until it changes again.
+// TestWatchThatCouldNotBegin: Poll reports each name once, until the name changes again.
 func TestWatchThatCouldNotBegin(t *testing.T) {
 	g := newGround(t, "kept", "replaced", "removed", "sub/")
 	for _, n := range []string{"kept", "replaced", "removed"} {

@@ -17,7 +17,7 @@ import (
 	"sbx/wrap"
 )
 
-// watch begins a watch over a ground.
+// watch begins to watch a ground.
 func (g *ground) watch() *Watch {
 	g.t.Helper()
 	if g.sweep == nil {
@@ -31,7 +31,7 @@ func (g *ground) watch() *Watch {
 	return x
 }
 
-// drain waits for events, and gives what was noticed as "what path".
+// drain waits for events and returns them in the form "what path".
 func (g *ground) drain(x *Watch) []string {
 	g.t.Helper()
 	p := []unix.PollFd{{Fd: int32(x.FD()), Events: unix.POLLIN}}
@@ -151,7 +151,7 @@ func TestWatchAppeared(t *testing.T) {
 	g.expect(x, "in .git", touch(".git/config.worktree"), "appeared .git/config.worktree")
 	g.expect(x, "allowed", touch(".envrc"))
 	g.expect(x, "of no interest", touch("sub/file"))
-	// Made faster than the watch can follow: the new directory is looked into.
+	// The watch cannot follow so fast: it looks into the new directory.
 	g.expect(x, "directory with it", mk("fresh/.git"), "appeared fresh/.git")
 	if err := mk("one/two/three/.git")(); err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func TestWatchAppeared(t *testing.T) {
 	if len(got) != 0 {
 		t.Errorf("%q", got)
 	}
-	// Deeper than one level it is the sweep's.
+	// Only the sweep finds names that are more than one level deeper.
 	if out := g.sweep.End(); len(out.Moved) != 6 {
 		t.Errorf("%+v", out)
 	}
@@ -189,8 +189,8 @@ func TestWatchThenSweepAt(t *testing.T) {
 	}
 }
 
-// TestWatchRealGit does what docs/reference/spec.md tells of: a nested repository with
-// a program in its configuration never stays.
+// TestWatchRealGit checks a case of docs/reference/spec.md: a nested repository with a program in
+// its configuration never stays.
 func TestWatchRealGit(t *testing.T) {
 	git, err := exec.LookPath("git")
 	if err != nil {
@@ -250,7 +250,8 @@ func TestWatchIsBounded(t *testing.T) {
 	}
 }
 
-// What the kernel did not keep is found by looking, once.
+// TestWatchOverflow: after an overflow the watch looks for names that the kernel did not report,
+// and reports each once.
 func TestWatchOverflow(t *testing.T) {
 	g := newGround(t, "sub/")
 	x := g.watch()

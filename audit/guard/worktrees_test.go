@@ -14,7 +14,7 @@ import (
 
 const admin = ".git/worktrees/wt"
 
-// linked is a ground with a linked worktree, and what removes it.
+// linked returns a ground with a linked worktree, and the Worktrees for it.
 func linked(t *testing.T) (*ground, *Worktrees) {
 	t.Helper()
 	g := newGround(t, "wt/.git", "wt/file", "other/", admin+"/commondir", admin+"/gitdir", admin+"/HEAD", ".git/config")
@@ -34,7 +34,7 @@ func linked(t *testing.T) (*ground, *Worktrees) {
 	return g, NewWorktrees(g.sweep, x)
 }
 
-// remove asks for a path as the command would that came to the directory dir.
+// remove requests a removal like a command that reached the directory dir.
 func (g *ground) remove(w *Worktrees, path, dir string, wantsDir bool) string {
 	g.t.Helper()
 	fd, err := unix.Open(g.tree+"/"+dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -65,8 +65,8 @@ func (g *ground) removes(w *Worktrees, rows ...[3]string) {
 	}
 }
 
-// The .git file goes first and the directory in the repository at once; what is free
-// then must not be created.
+// TestWorktreeGoesInOrder: the .git file goes first, and the directory in the repository as a
+// whole. Names that are free afterwards must not be created.
 func TestWorktreeGoesInOrder(t *testing.T) {
 	g, w := linked(t)
 	g.removes(w, [][3]string{
@@ -109,8 +109,8 @@ func TestWorktreeGoesInOrder(t *testing.T) {
 	}
 }
 
-// Neither a link, nor a directory that the command came to by another way, nor
-// another file in the place of one is removed.
+// TestWorktreesThatAreSwapped: Remove leaves a link, a directory that the command reached by
+// another way, and a file that has replaced another.
 func TestWorktreesThatAreSwapped(t *testing.T) {
 	for name, swap := range map[string]func(g *ground){
 		"a directory for a link": func(g *ground) {
@@ -150,8 +150,8 @@ func (g *ground) link(to, name string) {
 	}
 }
 
-// A directory that cannot be removed after all has its commondir again: without one
-// it would be a repository's.
+// TestWorktreeDirThatStays: a directory that cannot be removed in the end has its commondir again:
+// without that file it would be a repository.
 func TestWorktreeDirThatStays(t *testing.T) {
 	dirstest.AsUser(t)
 	g, w := linked(t)
