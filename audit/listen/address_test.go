@@ -106,8 +106,8 @@ func TestPathsBeneathADescriptor(t *testing.T) {
 	}
 }
 
-// Whatever the bytes are, at most one reading holds, a path ends with its only
-// NUL, and the numbers of an address agree with the standard library's.
+// FuzzAddress: for any bytes at most one interpretation applies, the only NUL of a path is its end,
+// and the numbers of an address agree with the standard library's.
 func FuzzAddress(f *testing.F) {
 	for _, b := range [][]byte{nil, {1}, unixAddress("/a"), unixAddress("\x00a"), unixAddress(strings.Repeat("x", 108)),
 		append([]byte{2, 0, 1, 187, 8, 8, 8, 8}, make([]byte, 8)...), append([]byte{10, 0, 1, 187, 0, 0, 0, 0, 0x20, 1, 0xd, 0xb8}, make([]byte, 16)...)} {

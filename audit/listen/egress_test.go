@@ -8,8 +8,8 @@ import (
 	"sbx/internal/relay/wire"
 )
 
-// A relay that reads late, since it has to say something first or gets no processor time,
-// is waited for: no connect fails for that.
+// TestLeadWaitsForTheRelay: no connect fails because the relay reads late, whether it has to send a
+// message first or gets no processor time.
 func TestLeadWaitsForTheRelay(t *testing.T) {
 	const times = 2000
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
@@ -23,7 +23,7 @@ func TestLeadWaitsForTheRelay(t *testing.T) {
 	relay := make(chan int)
 	go func() {
 		defer unix.Close(ends[1])
-		for n := range uint32(times) { // more than the socket holds
+		for n := range uint32(times) { // more than fit into the socket
 			if unix.Send(ends[1], (&wire.Named{N: n + 1, Name: "good.example"}).Append(nil), unix.MSG_NOSIGNAL) != nil {
 				break
 			}

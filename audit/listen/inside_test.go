@@ -8,15 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A parent that ends while the way up is looked for leaves its number to another, which is
-// none of those above.
+// TestClimb: if a parent ends during the walk up and another process reuses its PID, that process
+// does not count as an ancestor.
 func TestClimb(t *testing.T) {
 	const own, sbx, parent, caller, other = 1, 20, 30, 40, 50
 	tree := func(ends int) func(int) int {
 		up := map[int]int{caller: parent, parent: sbx, sbx: own, other: own}
 		asked := 0
 		return func(pid int) int {
-			if asked++; asked == ends { // its children are the sbx's then
+			if asked++; asked == ends { // the kernel then makes the sbx the parent of its children
 				up[parent], up[caller] = own, sbx
 			}
 			return up[pid]
@@ -39,8 +39,9 @@ func TestClimb(t *testing.T) {
 	}
 }
 
-// A process of which the pidfd says nothing yet has ended for those inside it, if its first
-// thread has: none of its threads takes over what it started.
+// TestGoneWhileEnding: for the processes inside, a process has ended once its first thread has,
+// even if its pidfd is not readable yet: none of its other threads becomes the parent of its
+// children.
 func TestGoneWhileEnding(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {

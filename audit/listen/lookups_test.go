@@ -20,7 +20,7 @@ func query(t testing.TB, name string, change func(*dnsmessage.Message)) string {
 	return string(b)
 }
 
-// seeds are queries, and what is none.
+// seeds returns queries, and texts that are not queries.
 func seeds(t testing.TB) map[string]string {
 	header := "\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00"
 	return map[string]string{
@@ -32,7 +32,7 @@ func seeds(t testing.TB) map[string]string {
 		query(t, "a.b.", func(m *dnsmessage.Message) { m.Questions = nil }):                                 "no query",
 		query(t, "a.b.", func(m *dnsmessage.Message) { m.Questions = append(m.Questions, m.Questions[0]) }): "no query",
 		"": "no query", "\x00": "no query", header: "no query",
-		header + "\xc0\x0c\x00\x01\x00\x01":    "no query", // a name that leads to itself
+		header + "\xc0\x0c\x00\x01\x00\x01":    "no query", // a name that refers to itself
 		header + "\x3fabc":                     "no query",
 		header + "\x03a.b\x00\x00\x01\x00\x01": "no query", // a dot within a label
 		header + strings.Repeat("\x3f"+strings.Repeat("a", 63), 4) + "\x00\x00\x01\x00\x01": "no query",

@@ -6,7 +6,7 @@ import (
 	"sbx/wrap"
 )
 
-// Every action that a call is reported by is of a kind for which a line is looked up.
+// TestKindOf: every reported action has a kind for which a line of the spec is looked up.
 func TestKindOf(t *testing.T) {
 	for action, want := range map[string]wrap.ActKind{
 		"create": wrap.ToMake, makeDir: wrap.ToMake, MakeLink: wrap.ToLink, makeSocket: wrap.ToLink,

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// self finds paths for the test's own thread, as if that waited.
+// self resolves paths for the test's own thread, as if that were the caller.
 func self(t testing.TB, root bool) *paths {
 	t.Helper()
 	runtime.LockOSThread()
@@ -28,7 +28,8 @@ func self(t testing.TB, root bool) *paths {
 	return l
 }
 
-// grounds is a directory with all that a path may meet, and the current one.
+// grounds makes a directory with all kinds of files that a path may meet, and makes it the current
+// one.
 func grounds(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "sbx-listen.")
@@ -65,7 +66,7 @@ func grounds(t testing.TB) string {
 	return dir
 }
 
-// agree holds what the listener makes of a path to what the kernel does.
+// agree compares the listener's result for a path with the kernel's.
 func agree(t *testing.T, l *paths, path string, nofollow bool) {
 	t.Helper()
 	if strings.ContainsRune(path, 0) || path == "" || len(path) >= pathMax || strings.Contains(path, "proc") {
@@ -127,15 +128,15 @@ func FuzzPaths(f *testing.F) {
 	l := self(f, true)
 	grounds(f)
 	f.Fuzz(func(t *testing.T, path string, nofollow bool) {
-		if strings.Contains(path, "..") && strings.Contains(path, "dev") { // what others make and remove meanwhile
+		if strings.Contains(path, "..") && strings.Contains(path, "dev") { // other processes create and remove files there meanwhile
 			return
 		}
 		agree(t, l, path, nofollow)
 	})
 }
 
-// Where the kernel says that an address cannot be read, or that a path is too
-// long, so does the listener.
+// TestAddressesAreTheKernels: the listener returns the kernel's error for an unreadable address and
+// for a path that is too long.
 func TestAddressesAreTheKernels(t *testing.T) {
 	l := self(t, false)
 	mem, err := unix.Mmap(-1, 0, 4*pageSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)

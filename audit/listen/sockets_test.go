@@ -18,15 +18,15 @@ func socket(t *testing.T) int {
 	return fd
 }
 
-// elsewhere runs f in a thread that goes with it, and gives what it may change
-// of itself away.
+// elsewhere runs f in a thread of its own, which ends afterwards, so that f may change the thread's
+// attributes.
 func elsewhere(t *testing.T, f func()) {
 	t.Helper()
 	done := make(chan bool)
 	go func() {
 		defer close(done)
 		runtime.LockOSThread()
-		if unix.Gettid() == unix.Getpid() { // which goes on as long as the process
+		if unix.Gettid() == unix.Getpid() { // the main thread, which lasts as long as the process
 			elsewhere(t, f)
 			runtime.UnlockOSThread()
 			return
@@ -38,14 +38,15 @@ func elsewhere(t *testing.T, f func()) {
 
 func cookieOf(t *testing.T, fd int) uint64 {
 	t.Helper()
-	v, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, 57) // SO_COOKIE: which socket it is
+	v, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, 57) // SO_COOKIE identifies the socket
 	if err != nil {
 		t.Fatal(err)
 	}
 	return v
 }
 
-// A descriptor is the thread's own, with pidfds of threads and without.
+// TestADescriptorIsTheThreadsOwn: socketOf copies from the thread's own descriptor table, with and
+// without pidfds of threads.
 func TestADescriptorIsTheThreadsOwn(t *testing.T) {
 	shared := socket(t)
 	defer unix.Close(shared)
@@ -86,7 +87,7 @@ func TestADescriptorIsTheThreadsOwn(t *testing.T) {
 	}
 }
 
-// A thread's number that another has got since is looked up anew.
+// TestANumberOfAThreadIsNotTrusted: socketOf notices that another thread has the same number now.
 func TestANumberOfAThreadIsNotTrusted(t *testing.T) {
 	l := &copies{caller: &caller{}}
 	elsewhere(t, func() {
@@ -117,7 +118,8 @@ func TestANumberOfAThreadIsNotTrusted(t *testing.T) {
 	}
 }
 
-// What was bound inside is known by its file, whatever happens to the name.
+// TestSocketsThatWereMadeAreKnown: a socket that was bound inside is recognised by its file,
+// whatever happens to the name.
 func TestSocketsThatWereMadeAreKnown(t *testing.T) {
 	t.Chdir(t.TempDir())
 	bind := func(name string, expected bool) (m *boundSockets, id inode) {
@@ -168,7 +170,8 @@ func TestSocketsThatWereMadeAreKnown(t *testing.T) {
 	}
 }
 
-// A file without a time of birth is held open, and so keeps its number.
+// TestFilesThatAreHeld: a file without a time of birth is kept open, so that its inode number is
+// not reused.
 func TestFilesThatAreHeld(t *testing.T) {
 	m := &boundSockets{}
 	var first int
@@ -193,8 +196,8 @@ func TestFilesThatAreHeld(t *testing.T) {
 	}
 }
 
-// A bind that does not come about is waited for no longer than a while, and only
-// so many at once.
+// TestBindsThatFail: the listener waits only for a limited time for a failed bind to take effect,
+// and for a limited number of binds at once.
 func TestBindsThatFail(t *testing.T) {
 	s := socket(t)
 	mayAsk(t, s)
@@ -223,8 +226,8 @@ func TestBindsThatFail(t *testing.T) {
 	}
 }
 
-// mayAsk skips where a socket does not tell this user its file: outside of a sandbox
-// that takes privilege over the network.
+// mayAsk skips a test if this user may not ask a socket for its file: outside of a sandbox that
+// requires privileges over the network.
 func mayAsk(t *testing.T, sock int) {
 	t.Helper()
 	if fd, e := boundTo(sock); e == unix.EPERM {
