@@ -57,13 +57,18 @@ func (n *ociNode) attack(args []string, edit func(config map[string]any), change
 	n.clean()
 }
 
-// asEngines does exec as an engine calls it, with a process of the engine's own that prints its
-// system call filter.
+// asEngines returns which filter of system calls a process has that an engine adds.
 func (a *attacked) asEngines() string {
 	a.n.t.Helper()
+	return a.process([]string{"CAP_CHOWN"}, "grep", "Seccomp:", "/proc/self/status")
+}
+
+// process is exec as an engine calls it, with a process of the engine's own in a file. It returns
+// its output.
+func (a *attacked) process(caps []string, args ...string) string {
+	a.n.t.Helper()
 	file := filepath.Join(a.n.t.TempDir(), "process.json")
-	b, err := json.Marshal(map[string]any{"user": map[string]int{"uid": 0, "gid": 0}, "args": []string{"grep", "Seccomp:", "/proc/self/status"}, "env": []string{"PATH=/bin"}, "cwd": "/",
-		"capabilities": map[string]any{"bounding": []string{"CAP_CHOWN"}, "effective": []string{"CAP_CHOWN"}, "permitted": []string{"CAP_CHOWN"}}})
+	b, err := json.Marshal(map[string]any{"user": map[string]int{"uid": 0, "gid": 0}, "args": args, "env": []string{"PATH=/bin"}, "cwd": "/", "capabilities": capabilities(caps...)})
 	must(a.n.t, err)
 	must(a.n.t, os.WriteFile(file, b, 0o600))
 	return strings.TrimSpace(a.must("exec", "--process", file, a.id))
@@ -148,7 +153,7 @@ func TestOCITraced(t *testing.T) {
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		n.allow(`{"max_commands": 1000}`)
 		n.attack([]string{"sh", "-c", "exec /opt/probe trace /opt/stop >/opt/out"}, func(config map[string]any) {
-			config["process"].(map[string]any)["capabilities"] = map[string]any{"bounding": []string{"CAP_CHOWN"}, "effective": []string{"CAP_CHOWN"}, "permitted": []string{"CAP_CHOWN"}}
+			config["process"].(map[string]any)["capabilities"] = capabilities("CAP_CHOWN")
 		}, nil, func(a *attacked, control bool) {
 			for range 30 {
 				a.do("exec", a.id, "sleep", "0.1")
@@ -185,7 +190,7 @@ func TestOCIExposed(t *testing.T) {
 				continue // crun alone takes it for a name
 			}
 			bundle := ociBundle(t, []string{"true"}, func(config map[string]any) {
-				config["process"].(map[string]any)["capabilities"] = map[string]any{"bounding": []string{name}, "effective": []string{name}, "permitted": []string{name}}
+				config["process"].(map[string]any)["capabilities"] = capabilities(name)
 			})
 			if got := ociRun(t, bundle, n.under("run", "--bundle", bundle, "sbx-e2e-exposed")); got.status != 0 {
 				t.Fatalf("%+v", got)

@@ -82,8 +82,8 @@ func TestOCIInitOfAnotherNamespace(t *testing.T) {
 		} {
 			enters := args[0] == "unshare"
 			n.attack(args, func(config map[string]any) {
-				caps := []string{"CAP_SETFCAP"} // without it nobody maps uid 0 into a namespace of its own
-				config["process"].(map[string]any)["capabilities"] = map[string]any{"bounding": caps, "effective": caps, "permitted": caps}
+				// Without CAP_SETFCAP nobody maps uid 0 into a namespace of its own.
+				config["process"].(map[string]any)["capabilities"] = capabilities("CAP_SETFCAP")
 				mount(config, "/dev/held", "/etc/passwd", "bind", "ro")
 			}, func(root string) {
 				must(t, os.Mkdir(filepath.Join(root, "opt/n"), 0o755))
@@ -126,8 +126,7 @@ func TestOCIInitIsTheContainersOwn(t *testing.T) {
 		held := filepath.Join(t.TempDir(), "held")
 		must(t, os.WriteFile(held, nil, 0o755))
 		bundle := ociBundle(t, []string{"sh", "-c", attempt}, func(config map[string]any) {
-			caps := []string{"CAP_SYS_ADMIN"}
-			config["process"].(map[string]any)["capabilities"] = map[string]any{"bounding": caps, "effective": caps, "permitted": caps}
+			config["process"].(map[string]any)["capabilities"] = capabilities("CAP_SYS_ADMIN")
 			mount(config, "/dev/held", held, "bind", "ro")
 		})
 		for _, applet := range []string{"mount", "stat"} {

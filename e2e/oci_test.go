@@ -139,25 +139,37 @@ func ociBundle(t *testing.T, args []string, edit func(c map[string]any)) string 
 		must(t, os.Symlink("busybox", filepath.Join(root, "bin", name)))
 	}
 	must(t, exec.Command(needPrograms(t, "runc"), "spec", "--bundle", dir).Run())
-	file := filepath.Join(dir, "config.json")
-	text, err := os.ReadFile(file)
-	must(t, err)
-	var c map[string]any
-	must(t, json.Unmarshal(text, &c))
-	p := c["process"].(map[string]any)
-	p["terminal"], p["args"] = false, args
-	p["env"] = []string{"PATH=/bin", "HOME=/root", "GITHUB_TOKEN=x"}
-	all := []string{"CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_SYS_ADMIN", "CAP_NET_RAW", "CAP_KILL"}
-	p["capabilities"] = map[string]any{"bounding": all, "effective": all, "permitted": all}
-	delete(p, "noNewPrivileges")
-	c["root"].(map[string]any)["readonly"] = false
-	if edit != nil {
-		edit(c)
-	}
-	text, err = json.Marshal(c)
-	must(t, err)
-	must(t, os.WriteFile(file, text, 0o644))
+	ociEdit(t, dir, func(c map[string]any) {
+		p := c["process"].(map[string]any)
+		p["terminal"], p["args"] = false, args
+		p["env"] = []string{"PATH=/bin", "HOME=/root", "GITHUB_TOKEN=x"}
+		p["capabilities"] = capabilities("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_SYS_ADMIN", "CAP_NET_RAW", "CAP_KILL")
+		delete(p, "noNewPrivileges")
+		c["root"].(map[string]any)["readonly"] = false
+		if edit != nil {
+			edit(c)
+		}
+	})
 	return dir
+}
+
+// ociEdit changes a bundle's config.json.
+func ociEdit(t *testing.T, bundle string, edit func(config map[string]any)) {
+	t.Helper()
+	file := filepath.Join(bundle, "config.json")
+	b, err := os.ReadFile(file)
+	must(t, err)
+	var config map[string]any
+	must(t, json.Unmarshal(b, &config))
+	edit(config)
+	b, err = json.Marshal(config)
+	must(t, err)
+	must(t, os.WriteFile(file, b, 0o644))
+}
+
+// capabilities are those of a process that can use them.
+func capabilities(names ...string) map[string]any {
+	return map[string]any{"bounding": names, "effective": names, "permitted": names}
 }
 
 // records returns those of the node, oldest first.

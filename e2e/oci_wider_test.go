@@ -229,7 +229,7 @@ func TestOCIExecIsOfTheContainer(t *testing.T) {
 			n.allow(spec)
 			bundle := ociBundle(t, []string{"sh", "-c", `trap "echo caught; exit 7" USR1; while :; do sleep 0.1; done`}, func(c map[string]any) {
 				p := member(c, "process")
-				p["capabilities"] = map[string]any{"bounding": []string{"CAP_KILL"}, "effective": []string{"CAP_KILL"}, "permitted": []string{"CAP_KILL"}}
+				p["capabilities"] = capabilities("CAP_KILL")
 			})
 			must(t, os.MkdirAll(filepath.Join(bundle, "rootfs/priv/out"), 0o755))
 			must(t, os.Chmod(filepath.Join(bundle, "rootfs/priv"), 0o700))

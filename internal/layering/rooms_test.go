@@ -54,7 +54,7 @@ var rooms = []room{
 	{"internal/broker", []string{"internal/broker/caps", "internal/broker/wire", "internal/doc", "internal/reach", "internal/read", "internal/sys", "internal/view", "audit", "spec", "wrap/defaults", "wrap/host"}},
 	{"internal/oci/walls", []string{"landlock", "seccomp"}},
 	{"internal/oci/front", nil},
-	{"internal/oci", []string{"internal/oci/front", "internal/oci/walls", "internal/run", "internal/doc", "internal/sys", "internal/view", "audit", "audit/guard", "audit/listen", "wrap/host", "wrap", "wrap/defaults", "spec", "seccomp", "wrap/outer", "landlock"}},
+	{"internal/oci", []string{"internal/oci/front", "internal/oci/walls", "internal/run", "internal/doc", "internal/read", "internal/sys", "internal/view", "audit", "audit/guard", "audit/listen", "wrap/host", "wrap", "wrap/defaults", "spec", "seccomp", "wrap/outer", "landlock"}},
 	{"cmd/sbx-egress", []string{"internal/relay", "internal/relay/wire", "internal/reach", "landlock", "seccomp"}},
 	{"cmd/sbx-dispatch", []string{"internal/sys", "internal/doc", "dispatch", "audit", "audit/show", "spec"}},
 	{"cmd/sbx-broker", []string{"internal/sys", "internal/broker", "internal/broker/wire", "internal/doc", "audit", "spec"}},

@@ -148,13 +148,13 @@ func (m *Mount) node() *doc.Node {
 	return n
 }
 
-// read lists the members of config.json and of a process that sbx-oci reads or replaces.
-var read = []string{"process", "args", "env", "cwd", "user", "uid", "gid", "capabilities", "bounding", "effective", "permitted", "inheritable", "ambient",
+// members lists the members of config.json and of a process that sbx-oci reads or replaces.
+var members = []string{"process", "args", "env", "cwd", "user", "uid", "gid", "capabilities", "bounding", "effective", "permitted", "inheritable", "ambient",
 	"rlimits", "type", "hard", "soft", "noNewPrivileges", "commandLine", "root", "path", "readonly", "mounts", "destination", "source", "options", "uidMappings", "gidMappings",
 	"annotations", "hooks", "prestart", "createRuntime", "linux", "namespaces", "seccomp", "defaultAction", "syscalls", "names", "action", "listenerPath",
 	"resources", "memory", "limit", "swap", "pids", "cpu", "quota", "period", "devices", "maskedPaths", "readonlyPaths", "rootfsPropagation", "sysctl", "unified"}
 
-// clear rejects a member whose name differs from one of read only in case: runc's decoder ignores
+// clear rejects a member whose name differs from one of members only in case: runc's decoder ignores
 // case and would use the member, while sbx-oci would not see it.
 func clear(n *doc.Node) error {
 	for i := range doc.Items(n) {
@@ -164,7 +164,7 @@ func clear(n *doc.Node) error {
 	}
 	for i := range n.Members {
 		key := n.Members[i].Key
-		for _, name := range read { // a letter that is not ASCII may be longer than the letter that it folds to
+		for _, name := range members { // a letter that is not ASCII may be longer than the letter that it folds to
 			if len(key) >= len(name) && key != name && strings.EqualFold(key, name) {
 				return &spec.Problem{On: "config.json", Do: "read the member " + spec.Word(key), Why: "some runtimes take it for " + name, Help: "write it " + name}
 			}

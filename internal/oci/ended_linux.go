@@ -1,10 +1,8 @@
 package oci
 
 import (
-	"bytes"
-	"os"
+	"sbx/internal/read"
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -50,18 +48,14 @@ func exitOf(pid, pidfd int) (status unix.WaitStatus, unknown string) {
 	return unix.WaitStatus(info.Exit_code), ""
 }
 
-// zombie returns the exit code in the last field of /proc/PID/stat (proc_pid_stat(5)), if pid still
-// belongs to the pidfd's process and that is a zombie.
+// zombie returns the wait status of a process (proc_pid_stat(5)), if pid still belongs to the
+// pidfd's process and that is a zombie.
 func zombie(pid, pidfd int) (unix.WaitStatus, bool) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil || unix.PidfdSendSignal(pidfd, 0, nil, 0) != nil {
+	fields := read.StatFields(strconv.Itoa(pid))
+	if len(fields) <= read.StatExit || fields[read.StatState] != "Z" || unix.PidfdSendSignal(pidfd, 0, nil, 0) != nil {
 		return 0, false
 	}
-	fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
-	if len(fields) < 50 || fields[0] != "Z" {
-		return 0, false
-	}
-	n, err := strconv.Atoi(fields[49])
+	n, err := strconv.Atoi(fields[read.StatExit])
 	return unix.WaitStatus(n), err == nil
 }
 

@@ -20,6 +20,7 @@ const (
 	StatForeground = 5 // the foreground process group of its terminal; -1 for none
 	StatFlags      = 6 // PF_ of linux/sched.h
 	StatStart      = 19
+	StatExit       = 49 // the wait status of a zombie
 )
 
 // Stat returns a field of /proc/PID/stat, or "". process is a pid or "self".
