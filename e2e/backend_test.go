@@ -196,6 +196,8 @@ func TestBackendJob(t *testing.T) {
 // Nothing outlives sbx, whatever ends it: no process, no container.
 func TestBackendEnds(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b *box, tool outerTool) {
+		var left string
+		defer func() { t.Log("containers: " + left) }()
 		for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 			marker := b.ws + "/alive"
 			os.Remove(marker)
@@ -219,10 +221,46 @@ func TestBackendEnds(t *testing.T) {
 				}
 			}
 			if tool.image {
-				within(t, limit, "no container is left", func() bool { return !tool.containers(t) })
+				within(t, limit, "no container is left", func() bool { left = tool.containers(t); return left == "" })
 			}
 		}
 	})
+}
+
+// An engine creates the container of a client that is gone, if that had asked before: sbx has it
+// removed until the engine says that it was. A command that ends by itself costs no such call.
+func TestBackendRemovesWhatComesLate(t *testing.T) {
+	needSandbox(t)
+	for _, signal := range []syscall.Signal{0, syscall.SIGTERM, syscall.SIGKILL} {
+		b := newBoxElsewhere(t)
+		removals := b.base + "/removals"
+		b.fakeTool("docker", `#!/bin/sh
+case $1 in
+version) echo 24.0.7;;
+info) echo "limits: cgroupfs true true true";;
+run) [ -e `+b.base+`/brief ] && exit 3; echo runs; exec sleep 60;;
+rm) echo x >>`+removals+`
+	case $(wc -l <`+removals+`) in
+	1) echo "Error response from daemon: No such container: $3" >&2;;
+	2) exit 1;;
+	*) echo "$3";;
+	esac;;
+esac
+`)
+		b.args = []string{"--backend", "docker"}
+		if signal == 0 {
+			b.write(b.base+"/brief", "")
+			if r := b.run(`{"access_mode":"read-only"}`, "true"); r.code != 3 || size(removals) != 0 {
+				t.Errorf("%s: removed %d times", r, size(removals)/2)
+			}
+			continue
+		}
+		s := b.start(`{"access_mode":"read-only"}`, "true")
+		s.expect("runs")
+		must(t, s.cmd.Process.Signal(signal))
+		s.wait()
+		within(t, limit, "the engine has removed it", func() bool { return size(removals) >= 6 })
+	}
 }
 
 // A signal to sbx reaches the command: it ends a command without a handler, and a command with one
@@ -257,16 +295,16 @@ func TestBackendSignals(t *testing.T) {
 	})
 }
 
-// containers reports whether the engine has a container of sbx's.
-func (o outerTool) containers(t *testing.T) bool {
+// containers returns the containers of sbx's that the engine has, each with its status.
+func (o outerTool) containers(t *testing.T) string {
 	t.Helper()
 	program := o.name
 	if program == "runsc" {
 		program = "docker"
 	}
-	out, err := outerRun(o.env, program, "ps", "--all", "--format", "{{.Names}}")
+	out, err := outerRun(o.env, program, "ps", "--all", "--filter", "name=sbx-", "--format", "{{.Names}} {{.Status}}")
 	must(t, err)
-	return strings.Contains(out, "sbx-")
+	return out
 }
 
 func size(path string) int64 {

@@ -12,6 +12,7 @@ import (
 	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/launch"
 	"sbx/wrap/outer"
 )
 
@@ -175,39 +176,53 @@ func (b *backend) startRemover() error {
 	defer unix.Close(ends[0])
 	argv := append([]string{b.tool.Path}, b.tool.Options...)
 	argv = append(argv, "rm", "--force", "sbx-"+b.record.ID)
-	_, err := spawn("/proc/self/exe", append([]string{"sbx", RemoverVerb}, argv...), b.Inputs.Environ, ends[0], -1)
+	pid, err := spawn("/proc/self/exe", append([]string{"sbx", RemoverVerb}, argv...), b.Inputs.Environ, ends[0], -1)
 	if err != nil {
 		unix.Close(ends[1])
 		return fail(err)
 	}
+	launch.Spare(pid)
 	b.remover = &remover{lifeline: ends[1], argv: argv}
 	return nil
 }
 
-// removeContainer removes the container of a command that sbx ended, or whose client was killed;
-// the engine has removed any other. podman has no engine: the process that cleans up after its
-// container belongs to the tree that sbx has just ended. The remover is not needed any more and
-// ends too.
+// removeContainer removes the container of a command that sbx ended, or whose client was killed or
+// signalled; the engine has removed any other. podman has no engine: the process that cleans up after its
+// container belongs to the tree that sbx has just ended. The remover goes on where this fails.
 func (b *backend) removeContainer(o *outcome) {
 	if b.remover == nil {
 		return
 	}
-	unix.Close(b.remover.lifeline)
-	if b.Backend == "podman" || o.Signal != 0 || o.reason != "" || o.timedOut || !o.Known {
-		_, _ = askTool(b.remover.argv[0], b.remover.argv[1:], b.Inputs.Environ) // the container may be gone already
+	defer unix.Close(b.remover.lifeline)
+	itself := o.Known && o.Signal == 0 && !o.Signalled && o.reason == "" && !o.timedOut
+	if itself && b.Backend != "podman" || removed(b.remover.argv, b.Inputs.Environ, itself) {
+		_ = sys.WriteAll(b.remover.lifeline, []byte{0})
 	}
 }
 
-// Remover waits for the end of stdin and then executes the tool that removes the
-// container. It returns only if there is no such tool.
+// removed executes the tool that removes the container, and reports whether none is left: the tool
+// names the one that it removed. That there is none is an answer only if the command has ended by
+// itself: the engine creates the container of a client that is gone, if it had asked before.
+func removed(argv, environ []string, ended bool) bool {
+	said, err := askTool(argv[0], argv[1:], environ)
+	return err == nil && (ended || said == argv[len(argv)-1])
+}
+
+// removals are the pauses before each time that the remover tries: an engine under load does not
+// answer in time, or removes the container already and fails at it.
+var removals = [...]time.Duration{0, time.Second, 3 * time.Second, 10 * time.Second, 30 * time.Second}
+
+// Remover removes a container when stdin ends, unless a byte came before: it executes the tool
+// argv until that says that it has.
 func Remover(argv, environ []string) {
 	var buf [1]byte
-	for {
-		if n, err := sys.ReadSome(0, buf[:]); n == 0 || err != nil {
-			break
-		}
+	if n, err := sys.ReadSome(0, buf[:]); n > 0 || err != nil || len(argv) == 0 {
+		return
 	}
-	if len(argv) > 0 {
-		_ = sys.Become(argv[0], argv[1:], environ)
+	for _, pause := range removals {
+		time.Sleep(pause)
+		if removed(argv, environ, false) {
+			return
+		}
 	}
 }

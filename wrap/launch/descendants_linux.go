@@ -15,6 +15,9 @@ func Subreap() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0
 // helpers are the pids of this process's helpers, which outlive the command.
 var helpers []int
 
+// Spare makes a child of this process one of its helpers.
+func Spare(pid int) { helpers = append(helpers, pid) }
+
 // sweepProcesses kills every descendant except helpers. The children of a killed process
 // become this process's own and are killed in the next round. A process that this one
 // traces stays in its stop, since nobody serves it any more.

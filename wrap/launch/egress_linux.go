@@ -45,7 +45,7 @@ func StartHelper(kind int, argv, env []string) (*Helper, error) {
 		unix.Close(ends[0])
 		return nil, err
 	}
-	helpers = append(helpers, pid)
+	Spare(pid)
 	return &Helper{FD: ends[0], pid: pid, pidfd: pidfd}, nil
 }
 

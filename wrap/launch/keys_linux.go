@@ -2,8 +2,7 @@ package launch
 
 import "golang.org/x/sys/unix"
 
-// signalForwarder passes the signals that the supervisor receives, mostly from a terminal, to
-// the
+// signalForwarder passes the signals that the supervisor receives, mostly from a terminal, to the
 // command.
 type signalForwarder struct {
 	*child
@@ -11,6 +10,7 @@ type signalForwarder struct {
 	beforeExec  int         // how many unread signals came before the command could be executed
 	typed       uint64      // the signals that the terminal has sent, a bit each
 	terminal    int         // the terminal whose foreground is taken back at the end; -1 for none
+	signalled   bool        // see Exit
 	ignoreStops bool        // stop signals that come before the next SIGCONT belong to a stop that is over
 	killedFor   unix.Signal // the signal that deliver replaced by SIGKILL; 0 for none
 }
@@ -24,6 +24,7 @@ func (k *signalForwarder) forward(h *Hooks) {
 		if !ok {
 			return
 		}
+		k.signalled = true
 		early := k.beforeExec > 0
 		if early {
 			k.beforeExec--

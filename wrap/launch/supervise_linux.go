@@ -10,14 +10,17 @@ import (
 
 // Exit is how a command ended.
 type Exit struct {
-	Code   int   // exit status; meaningless with Signal
-	Signal int   // the signal that ended the command; 0 for none
-	Known  bool  // false if pid 1 was killed from outside before it reported
-	User   int64 // microseconds of all processes that were waited for
-	System int64
-	MaxRSS int64 // KiB, of the largest process
-	Read   int64 // bytes read from storage by all processes that were waited for
-	Wrote  int64 // bytes that they gave to storage
+	Code   int  // exit status; meaningless with Signal
+	Signal int  // the signal that ended the command; 0 for none
+	Known  bool // false if pid 1 was killed from outside before it reported
+	// Signalled is true if the supervisor received a signal for the command, which the command may
+	// have got from its terminal itself.
+	Signalled bool
+	User      int64 // microseconds of all processes that were waited for
+	System    int64
+	MaxRSS    int64 // KiB, of the largest process
+	Read      int64 // bytes read from storage by all processes that were waited for
+	Wrote     int64 // bytes that they gave to storage
 
 	Use     cgroup.Use // what the cgroups of its limits measured
 	Changed string     // the file of a limit that another program changed during the run; "" for none
@@ -156,6 +159,7 @@ func (pr *Process) finish(h *Hooks, calls *answers, e *Exit) {
 	if pr.terminal >= 0 {
 		takeBack(pr.terminal)
 	}
+	e.Signalled = pr.signalled
 	if g := pr.groups.set; g != nil {
 		e.Use, e.Changed = g.Use(), g.Changed()
 	}
