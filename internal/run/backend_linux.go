@@ -194,18 +194,19 @@ func (b *backend) removeContainer(o *outcome) {
 		return
 	}
 	defer unix.Close(b.remover.lifeline)
-	itself := o.Known && o.Signal == 0 && !o.Signalled && o.reason == "" && !o.timedOut
-	if itself && b.Backend != "podman" || removed(b.remover.argv, b.Inputs.Environ, itself) {
+	engine := b.Backend != "podman"
+	itself := engine && o.Known && o.Signal == 0 && !o.Signalled && o.reason == "" && !o.timedOut
+	if itself || removed(b.remover.argv, b.Inputs.Environ, engine) {
 		_ = sys.WriteAll(b.remover.lifeline, []byte{0})
 	}
 }
 
-// removed executes the tool that removes the container, and reports whether none is left: the tool
-// names the one that it removed. That there is none is an answer only if the command has ended by
-// itself: the engine creates the container of a client that is gone, if it had asked before.
-func removed(argv, environ []string, ended bool) bool {
+// removed executes the tool that removes the container, and reports whether none is left. An engine
+// must name it: that there is none is no answer, since it creates the container of a client that is
+// gone, if that had asked before.
+func removed(argv, environ []string, engine bool) bool {
 	said, err := askTool(argv[0], argv[1:], environ)
-	return err == nil && (ended || said == argv[len(argv)-1])
+	return err == nil && (!engine || said == argv[len(argv)-1])
 }
 
 // removals are the pauses before each time that the remover tries: an engine under load does not
@@ -221,7 +222,7 @@ func Remover(argv, environ []string) {
 	}
 	for _, pause := range removals {
 		time.Sleep(pause)
-		if removed(argv, environ, false) {
+		if removed(argv, environ, true) {
 			return
 		}
 	}
