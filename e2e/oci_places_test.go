@@ -106,32 +106,88 @@ func TestOCILeavesVolumesAlone(t *testing.T) {
 	})
 }
 
-// TestOCIInitByADescriptor: where the root cannot be written, no process of another mount
-// namespace removes sbx-init's mount through a directory of the container's; here it is the
-// test's own, by /proc.
+// TestOCIInitByADescriptor: a process of another mount namespace that has a directory of the
+// container's, here the test's own by /proc, can put a program in the place of sbx-init. exec does not
+// start it, and the container's processes run on.
 func TestOCIInitByADescriptor(t *testing.T) {
+	const fake = "#!/bin/sh\n>/opt/replaced\n>/work/replaced\necho replaced\n"
 	ociOn(t, func(t *testing.T, n *ociNode) {
-		n.allow(`{"access_mode": "workspace-write", "working_dir": "/work"}`)
-		held := filepath.Join(t.TempDir(), "held")
-		must(t, os.WriteFile(held, nil, 0o644))
-		n.attack([]string{"sleep", "1000"}, func(config map[string]any) { mount(config, "/dev/held", held, "bind", "ro") }, nil, func(a *attacked, control bool) {
-			var state struct{ Pid int }
-			must(t, json.Unmarshal([]byte(a.must("state", a.id)), &state))
-			root := "/proc/" + strconv.Itoa(state.Pid) + "/root"
+		for _, spec := range []string{
+			`{"max_commands": 1000}`, `{"commands": {"allow": ["/bin/busybox"]}}`, `{"filesystem": {"hide": ["/etc/x"]}}`,
+			`{"access_mode": "workspace-write", "working_dir": "/work"}`,
+		} {
+			n.allow(spec)
+			held := filepath.Join(t.TempDir(), "held")
+			must(t, os.WriteFile(held, nil, 0o644))
+			n.attack([]string{"sleep", "1000"}, func(config map[string]any) { mount(config, "/dev/held", held, "bind", "ro") }, nil, func(a *attacked, control bool) {
+				var state struct{ Pid int }
+				must(t, json.Unmarshal([]byte(a.must("state", a.id)), &state))
+				name := "/dev/.sbx-init"
+				if control {
+					name = "/dev/held"
+				} else if got := a.asEngines(); got != filtered {
+					t.Errorf("exec has %q before", got)
+				}
+				path := "/proc/" + strconv.Itoa(state.Pid) + "/root" + name
+				must(t, os.Remove(path)) // and the mount goes with it
+				must(t, os.WriteFile(path, []byte(fake), 0o755))
+				if control {
+					if got := a.do("exec", a.id, name); got.out != "replaced\n" {
+						t.Errorf("the control: %+v", got)
+					}
+					return
+				}
+				if got := a.do("exec", a.id, "true"); got.status == 0 || got.out != "" {
+					t.Errorf("%s: %+v", spec, got)
+				}
+				for _, dir := range []string{"opt", "work"} {
+					if _, err := os.Stat(filepath.Join(a.bundle, "rootfs", dir, "replaced")); err == nil {
+						t.Errorf("%s: it ran", spec)
+					}
+				}
+				if got := a.must("state", a.id); !strings.Contains(got, "running") {
+					t.Errorf("%s: %s", spec, got)
+				}
+			})
+		}
+	})
+}
+
+// TestOCIInitReplacedBeforeStart: nor does start, where an exec came before it.
+func TestOCIInitReplacedBeforeStart(t *testing.T) {
+	ociOn(t, func(t *testing.T, n *ociNode) {
+		n.allow(`{"max_commands": 1000}`)
+		for _, control := range []bool{true, false} {
+			args, path, line := []string{"true"}, "/dev/.sbx-init", n.under
 			if control {
-				must(t, os.Remove(root+"/dev/held")) // and the mount goes with it
-				return
+				args, path, line = []string{"/dev/held"}, "/dev/held", n.bare
 			}
-			if err := os.Remove(root + "/dev/.sbx-init"); err == nil {
-				t.Error("sbx-init is gone")
+			held := filepath.Join(t.TempDir(), "held")
+			must(t, os.WriteFile(held, []byte("#!/bin/sh\n"), 0o755))
+			bundle := ociBundle(t, args, func(config map[string]any) { mount(config, "/dev/held", held, "bind", "ro") })
+			const id = "sbx-e2e-replaced"
+			do := func(args ...string) string {
+				got := ociRun(t, bundle, line(args...))
+				if got.status != 0 {
+					t.Fatalf("%q: %+v", args, got)
+				}
+				return got.out
 			}
-			if err := os.Rename(root+"/dev", root+"/dev2"); err == nil {
-				t.Error("/dev is gone")
+			do("create", "--bundle", bundle, id)
+			t.Cleanup(func() { ociRun(t, bundle, n.bare("delete", "--force", id)) })
+			do("exec", id, "true")
+			var state struct{ Pid int }
+			must(t, json.Unmarshal([]byte(do("state", id)), &state))
+			path = "/proc/" + strconv.Itoa(state.Pid) + "/root" + path
+			must(t, os.Remove(path))
+			must(t, os.WriteFile(path, []byte("#!/bin/sh\n>/opt/replaced\n"), 0o755))
+			ociRun(t, bundle, line("start", id)) // crun waits for what it starts, runc does not
+			within(t, limit, "it has ended", func() bool { return strings.Contains(do("state", id), "stopped") })
+			if ran := exists(filepath.Join(bundle, "rootfs/opt/replaced")); ran != control {
+				t.Errorf("control %v: it ran: %v", control, ran)
 			}
-			if got := a.asEngines(); got != filtered {
-				t.Errorf("exec has %q", got)
-			}
-		})
+			do("delete", id)
+		}
 	})
 }
 

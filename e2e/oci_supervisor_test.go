@@ -120,8 +120,8 @@ func TestOCISupervisor(t *testing.T) {
 				if exists(filepath.Join(volume, "mark")) != c.made || exists(filepath.Join(volume, ".git")) {
 					t.Errorf("mark %v, .git %v", exists(filepath.Join(volume, "mark")), exists(filepath.Join(volume, ".git")))
 				}
-				for _, l := range r["enforcement"].([]any) { // with a writable root the processes of exec may be led past sbx-init
-					if l := l.(map[string]any); l["field"] == "max_commands" && l["status"] != "degraded" || l["field"] == "limits.timeout" && l["status"] != "enforced" ||
+				for _, l := range r["enforcement"].([]any) {
+					if l := l.(map[string]any); l["field"] == "max_commands" && l["status"] != "enforced" || l["field"] == "limits.timeout" && l["status"] != "enforced" ||
 						l["field"] == "new_protected_names" && l["by"] != "seccomp notify, sweep" {
 						t.Errorf("%v", l)
 					}

@@ -5,25 +5,11 @@ import "golang.org/x/sys/unix"
 // CountOnly is the program that notifies of execve and execveat, by whichever
 // entry, and allows everything else: for a sandbox that constrains nothing and
 // yet counts. It is nil for an architecture that is not known.
-func CountOnly(a Arch) []unix.SockFilter { return byEntry(a, counted) }
-
-// CountInPlace is CountOnly for processes that must keep the user namespace that they have:
-// a new one, or another by setns, is EPERM, and clone3 ENOSYS, whose flags no filter sees. In
-// a user namespace of its own a process may mount, and can so replace files that nothing else
-// protects from it.
-func CountInPlace(a Arch) []unix.SockFilter {
-	return byEntry(a, func(p *assembler, e entry, allow label) []verdict {
-		refuse := p.ret(Fail(unix.EPERM))
-		flags := p.load(argsAt, p.branch(opAnyBits, unix.CLONE_NEWUSER, refuse, allow))
-		return append(counted(p, e, allow), verdict{flags, e.clone}, verdict{flags, e.unshare},
-			verdict{refuse, e.setns}, verdict{p.ret(noSuchCall), e.clone3})
+func CountOnly(a Arch) []unix.SockFilter {
+	return byEntry(a, func(p *assembler, e entry, _ label) []verdict {
+		notify := p.ret(Action{Kind: KindNotify})
+		return []verdict{{notify, e.execveat}, {notify, e.execve}}
 	})
-}
-
-// counted are the calls that start a program.
-func counted(p *assembler, e entry, _ label) []verdict {
-	notify := p.ret(Action{Kind: KindNotify})
-	return []verdict{{notify, e.execveat}, {notify, e.execve}}
 }
 
 // Exec reports whether a call is execve or execveat, by any entry.

@@ -3,26 +3,25 @@ package seccomp
 import "golang.org/x/sys/unix"
 
 // entry is one way into the kernel, by its AUDIT_ARCH word, with the numbers
-// that the calls have there which start programs, trace processes and make user namespaces. x32
+// that the calls have there which start programs and trace processes. x32
 // shares amd64's word, and has numbers of its own for calls whose arguments
 // differ in layout (arch/x86/entry/syscalls/syscall_64.tbl).
 type entry struct {
 	audit            uint32
 	execve, execveat []uint32
 	ptrace, clone    []uint32
-	clone3, unshare  []uint32
-	setns            []uint32
+	clone3           []uint32
 }
 
 // These are the entries, as data: each notification is compared with them.
 var (
 	amd64Entries = [...]entry{
-		{unix.AUDIT_ARCH_X86_64, []uint32{59, x32Bit | 520}, []uint32{322, x32Bit | 545}, []uint32{101, x32Bit | 521}, []uint32{56, x32Bit | 56}, []uint32{435, x32Bit | 435}, []uint32{272, x32Bit | 272}, []uint32{308, x32Bit | 308}},
-		{unix.AUDIT_ARCH_I386, []uint32{11}, []uint32{358}, []uint32{26}, []uint32{120}, []uint32{435}, []uint32{310}, []uint32{346}},
+		{unix.AUDIT_ARCH_X86_64, []uint32{59, x32Bit | 520}, []uint32{322, x32Bit | 545}, []uint32{101, x32Bit | 521}, []uint32{56, x32Bit | 56}, []uint32{435, x32Bit | 435}},
+		{unix.AUDIT_ARCH_I386, []uint32{11}, []uint32{358}, []uint32{26}, []uint32{120}, []uint32{435}},
 	}
 	arm64Entries = [...]entry{
-		{unix.AUDIT_ARCH_AARCH64, []uint32{221}, []uint32{281}, []uint32{117}, []uint32{220}, []uint32{435}, []uint32{97}, []uint32{268}},
-		{unix.AUDIT_ARCH_ARM, []uint32{11}, []uint32{387}, []uint32{26}, []uint32{120}, []uint32{435}, []uint32{337}, []uint32{375}},
+		{unix.AUDIT_ARCH_AARCH64, []uint32{221}, []uint32{281}, []uint32{117}, []uint32{220}, []uint32{435}},
+		{unix.AUDIT_ARCH_ARM, []uint32{11}, []uint32{387}, []uint32{26}, []uint32{120}, []uint32{435}},
 	}
 )
 

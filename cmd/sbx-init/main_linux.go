@@ -36,7 +36,12 @@ func main() {
 	if supervisor > 0 { // the command must not inherit it
 		unix.CloseOnExec(supervisor)
 	}
-	b, err := os.ReadFile(walls.File)
+	var b []byte
+	if supervisor > 0 { // something else may lie at the file's path by now
+		b, err = walls.Fetch(supervisor)
+	} else {
+		b, err = os.ReadFile(walls.File)
+	}
 	if err != nil {
 		refuse(exitRefused, "cannot read the container's walls: "+err.Error())
 	}

@@ -181,7 +181,7 @@ func (m *making) prepare() error {
 	}
 	w := m.t.walls(contained.Plan, s.Places)
 	n := narrowing(s.Resolved, contained.Plan, &w, m.t.caps())
-	exposed := m.t.keepApart(n, &w, s.pinned(contained.Plan))
+	exposed := m.t.keepApart(n, &w)
 	if supervised && !n.Attended { // the runtime inherited the socket to the supervisor; start it again without
 		m.cancel()
 		if err := m.ahead(false); err != nil {
@@ -217,7 +217,7 @@ func (m *making) prepare() error {
 	if err != nil || m.supervisor == nil {
 		return err
 	}
-	return m.attended(s, &run.Container{Of: contained, Held: held}, e.programs[walls.Init])
+	return m.attended(s, &run.Container{Of: contained, Held: held}, &w, e.programs[walls.Init])
 }
 
 // handed returns the number of sbx-init's socket to the supervisor; 0 for none.

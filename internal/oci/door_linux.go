@@ -60,16 +60,17 @@ func comeTo(dir string) (fd int, err error) {
 	return fd, nil
 }
 
-// received reads one message from conn: the descriptor sent with it, and the sender's pid.
-func received(conn int) (fd, pid int, err error) {
-	word, oob := make([]byte, 1), make([]byte, 256)
-	_, n, _, _, err := unix.Recvmsg(conn, word, oob, unix.MSG_CMSG_CLOEXEC)
+// received reads one message from conn: the descriptor sent with it, -1 for none, and the sender's
+// pid.
+func received(conn int) (word byte, fd, pid int, err error) {
+	text, oob := make([]byte, 1), make([]byte, 256)
+	_, n, _, _, err := unix.Recvmsg(conn, text, oob, unix.MSG_CMSG_CLOEXEC)
 	if err != nil {
-		return -1, 0, err
+		return 0, -1, 0, err
 	}
 	all, err := unix.ParseSocketControlMessage(oob[:n])
 	if err != nil {
-		return -1, 0, err
+		return 0, -1, 0, err
 	}
 	fd = -1
 	for i := range all {
@@ -86,8 +87,9 @@ func received(conn int) (fd, pid int, err error) {
 			pid = int(c.Pid)
 		}
 	}
-	if fd < 0 || pid <= 0 {
-		return -1, 0, unix.EBADMSG
+	if pid <= 0 {
+		unix.Close(fd)
+		return 0, -1, 0, unix.EBADMSG
 	}
-	return fd, pid, nil
+	return text[0], fd, pid, nil
 }

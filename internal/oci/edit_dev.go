@@ -7,7 +7,6 @@ import (
 	"sbx/internal/oci/walls"
 	"sbx/internal/view"
 	"sbx/spec"
-	"sbx/wrap"
 )
 
 // ofRuntime reports whether a mount is one that every container has in /proc and /dev, or that
@@ -28,13 +27,6 @@ func (p *Place) isTerminationLog() bool {
 	in := strings.Split(p.Source, "/")
 	n := len(in)
 	return p.Path == terminationLog && p.IsFile && n > 5 && in[n-5] == "pods" && in[n-3] == "containers"
-}
-
-// pinned reports whether no process can change the directories of the path to sbx-init. A process
-// in another mount namespace could otherwise remove the mount (see walls), through a descriptor
-// that it got from the container.
-func (s *Seen) pinned(p *wrap.Plan) bool {
-	return s.Resolved.Confined && p.Base != wrap.BaseHost && p.View.At("/").Access < view.Write // then /dev is read-only
 }
 
 // dev secures the path to sbx-init, through which the runtime also starts exec's processes:
@@ -58,9 +50,6 @@ func (e *editor) dev() ([]*doc.Node, error) {
 		return nil, nil
 	}
 	m := Mount{Target: dev, Type: "tmpfs", Source: "tmpfs", Options: []string{"nosuid", "mode=755"}}
-	if e.s.pinned(e.plan) {
-		m.closed()
-	}
 	return []*doc.Node{m.node()}, nil
 }
 

@@ -78,7 +78,9 @@ func (e *editor) mounts(init bool) error {
 		}
 		all = append(dev, all...)
 		for _, f := range []string{walls.Init, walls.File} {
-			add(Mount{Target: f, Type: "bind", Source: e.programs[f], Options: []string{"bind", "ro", "nosuid", "nodev"}})
+			if e.programs[f] != "" {
+				add(Mount{Target: f, Type: "bind", Source: e.programs[f], Options: []string{"bind", "ro", "nosuid", "nodev"}})
+			}
 		}
 	}
 	e.set("mounts", doc.ListOf(all...), "files")
@@ -135,7 +137,7 @@ func (e *editor) own(i int, target, path string) Mount {
 	if !e.confines() {
 		return m
 	}
-	if place.Path == "/dev" && e.s.pinned(e.plan) || !place.ofRuntime() && (e.plan.View.At(path).Access < view.Write || !m.binds() && m.Type != "tmpfs") {
+	if !place.ofRuntime() && (e.plan.View.At(path).Access < view.Write || !m.binds() && m.Type != "tmpfs") {
 		m.closed()
 	}
 	for i, o := range m.Options { // a mount over the container's files must not appear on the host

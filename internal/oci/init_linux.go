@@ -8,25 +8,33 @@ import (
 	"sbx/spec"
 )
 
-// inits returns the host's paths of sbx-init and its walls for the container. Unless a filter keeps
-// the container from doing more than reading them, they are copies on a file system that only this
-// container has. The container could make the mount of a shared file writable again, take a lease
+// inits returns the host's paths of sbx-init, and of its walls if no supervisor has them, for the
+// container. Unless a filter keeps the container from doing more than reading sbx-init, it is a copy on
+// a file system that only this container has. The container could make the mount of a shared file writable again, take a lease
 // on the file (fcntl(2)), and, with CAP_DAC_READ_SEARCH, open other files of the same file system.
 func (m *making) inits(w *walls.Walls, filtered bool) (map[string]string, error) {
 	program, err := initProgram()
 	if err != nil {
 		return nil, err
 	}
-	encoded := w.Append(nil)
-	if filtered {
-		return map[string]string{walls.Init: program, walls.File: m.shelf.dir + "/" + wallsFile}, m.shelf.put(wallsFile, encoded)
+	programs := map[string]string{walls.Init: program}
+	if !w.Listens { // else the supervisor has the walls
+		programs[walls.File] = m.shelf.dir + "/" + wallsFile
+		if err := m.shelf.put(wallsFile, w.Append(nil)); err != nil {
+			return nil, err
+		}
 	}
-	b, err := os.ReadFile(program)
-	if err != nil {
-		return nil, err
+	if !filtered {
+		b, err := os.ReadFile(program)
+		if err != nil {
+			return nil, err
+		}
+		programs[walls.Init], err = m.shelf.fileSystem(b)
+		if err != nil {
+			return nil, err
+		}
 	}
-	dir, err := m.shelf.fileSystem(map[string][]byte{"sbx-init": b, wallsFile: encoded})
-	return map[string]string{walls.Init: dir + "/sbx-init", walls.File: dir + "/" + wallsFile}, err
+	return programs, nil
 }
 
 // initProgram returns the path of sbx-init, in the same directory as this program.

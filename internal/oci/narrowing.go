@@ -75,25 +75,23 @@ func (c *Container) caps() (all []string) {
 
 // keepApart protects sbx-init, until its walls are raised, from being traced by processes that run
 // in the container already, if Landlock does not. exposed is the reason if that is impossible, or
-// if something else can take the place of sbx-init; pinned says that nothing can remove the mount
-// of sbx-init.
-func (c *Container) keepApart(n *Narrowing, w *walls.Walls, pinned bool) (exposed string) {
+// if something else can take the place of sbx-init.
+func (c *Container) keepApart(n *Narrowing, w *walls.Walls) (exposed string) {
 	has := func(name string) bool { return slices.Contains(n.Caps, name) && slices.Contains(c.caps(), name) }
 	traces := w.Listens && w.Landlock.Empty()
 	switch {
-	case !w.Listens:
+	case !n.Init:
 	case w.Landlock.FS == 0 && has("CAP_SYS_ADMIN"):
-		exposed = "the container has CAP_SYS_ADMIN: it can put another program in the place of sbx-init, which exec starts"
+		exposed = "the container has CAP_SYS_ADMIN: it can change sbx-init, which exec starts"
 	case traces && (has("CAP_SYS_PTRACE") || has(walls.Apart)):
 		exposed = "the container has CAP_SYS_PTRACE or " + walls.Apart + ": it can trace what exec adds before that is confined"
 	case traces && !(c.allows("capget", "capset", "prctl") && walls.CanKeepApart()):
 		exposed = "the container can trace what exec adds before that is confined: its list of system calls shuts capset, or its engine has no " + walls.Apart
 	default:
-		n.Apart = traces
-		w.Apart = traces
-	}
-	if exposed == "" && n.Init && !pinned {
-		exposed = "the container's root can be written: a process of another container, to which one of its own passes a descriptor of a directory, can put another program in the place of sbx-init, which exec starts"
+		n.Apart, w.Apart = traces, traces
+		if !w.Listens || !canFollow() {
+			exposed = "no supervisor sees whether exec starts sbx-init: another container, given a descriptor of this one's directories, can put a program in its place"
+		}
 	}
 	return exposed
 }
@@ -191,12 +189,8 @@ func (c *Container) walls(p *wrap.Plan, places []Place) walls.Walls {
 		o := f.Options
 		o.Notify, o.Uncounted = p.Notify, w.Listens && p.Counter == wrap.CounterNone && !p.Programs.Any()
 		w.Filter = []byte(seccomp.Shipped(o, seccomp.Native))
-	case w.Listens && p.KeepCaps && slices.Contains(c.caps(), "CAP_SYS_ADMIN"): // the process may mount with this capability anyway
-		w.Filter = seccomp.Encode(seccomp.CountOnly(seccomp.Native))
 	case w.Listens:
-		// In a user namespace a process could unmount sbx-init, which later execs start, in all
-		// namespaces at once, by unlinking the file under the mount (Linux 3.18, detach_mounts).
-		w.Filter = seccomp.Encode(seccomp.CountInPlace(seccomp.Native))
+		w.Filter = seccomp.Encode(seccomp.CountOnly(seccomp.Native))
 	}
 	return w
 }

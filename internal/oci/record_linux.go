@@ -110,6 +110,9 @@ func (m *making) started() {
 		return
 	}
 	err := s.know(pid)
+	if err == nil && s.follows {
+		_ = s.follow(pid) // nothing has run in the container yet
+	}
 	_ = s.run.Write()
 	m.stay()
 	if err != nil { // the process has ended already and will never connect

@@ -116,20 +116,19 @@ func (s *shelf) hold(base, rest string) (path string, as source, err error) {
 	return path, as, err
 }
 
-// fileSystem mounts a read-only tmpfs with these programs in the shelf, until release.
-func (s *shelf) fileSystem(files map[string][]byte) (dir string, err error) {
+// fileSystem mounts a read-only tmpfs with sbx-init in the shelf, until release.
+func (s *shelf) fileSystem(program []byte) (path string, err error) {
 	s.held++
-	dir = s.dir + "/held/" + strconv.Itoa(s.held)
+	dir := s.dir + "/held/" + strconv.Itoa(s.held)
+	path = dir + "/sbx-init"
 	if err = os.Mkdir(dir, 0o711); err == nil {
 		err = unix.Mount("tmpfs", dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755")
 	}
 	if err == nil {
 		err = unix.Mount("", dir, "", unix.MS_PRIVATE, "")
 	}
-	for name, b := range files {
-		if err == nil {
-			err = os.WriteFile(dir+"/"+name, b, 0o755)
-		}
+	if err == nil {
+		err = os.WriteFile(path, program, 0o755)
 	}
 	if err == nil {
 		err = unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, "")
@@ -137,7 +136,7 @@ func (s *shelf) fileSystem(files map[string][]byte) (dir string, err error) {
 	if err != nil {
 		err = &os.PathError{Op: "make a file system for sbx-init", Path: dir, Err: err}
 	}
-	return dir, err
+	return path, err
 }
 
 // source is the file or directory that a bind mount shows.

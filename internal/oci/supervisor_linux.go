@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/audit/listen"
+	"sbx/internal/oci/walls"
 	"sbx/internal/run"
 	"sbx/seccomp"
 	"sbx/spec"
@@ -39,7 +40,9 @@ type supervisor struct {
 
 // asked holds the facts about its container that a supervisor needs.
 type asked struct {
-	program unix.Stat_t   // the file that is mounted as sbx-init in the container
+	program file          // the file that is mounted as sbx-init in the container
+	walls   []byte        // what sbx-init applies, encoded
+	follows bool          // see follow
 	timeout time.Duration // 0 for none
 	alone   bool          // the container's network must hold no interface but loopback
 }
@@ -76,38 +79,26 @@ func (s *supervisor) serve() {
 	}
 }
 
-// welcome receives the seccomp listener of a process that is about to execute its command,
-// and answers its notifications until it ends. conn is closed.
+// welcome answers what a process asks that the runtime starts, and then its notifications until it
+// ends. conn is closed.
 func (s *supervisor) welcome(conn int) {
-	runtime.LockOSThread() // this thread only answers notifications
-	listener, pid, err := received(conn)
-	if err != nil {
-		unix.Close(conn)
-		return
+	runtime.LockOSThread() // for its notifications
+	listener, pid := s.hear(conn)
+	var l *listen.Listener
+	isFirst := false
+	if listener >= 0 {
+		isFirst = int(s.pid.Load()) == pid && s.begun.CompareAndSwap(false, true)
+		s.turn.Lock()
+		l = s.run.Listener(listener, s.root)
+		s.turn.Unlock()
+		seccomp.Sync(listener)
+		if _, err := unix.Write(conn, []byte{0}); err != nil {
+			unix.Close(listener)
+			listener = -1
+		}
 	}
-	if !s.isInit(pid) { // another process could connect to the door and have its calls taken for the container's
-		unix.Close(listener)
-		unix.Close(conn)
-		return
-	}
-	s.known.Do(func() { err = s.meet(pid) })
-	if err == nil && s.alone && !s.begun.Load() { // the engine may have added an interface since create
-		err = emptyNetwork(pid)
-	}
-	if err != nil || s.root < 0 {
-		unix.Close(listener)
-		unix.Close(conn) // sbx-init then fails without starting the command
-		return
-	}
-	isFirst := int(s.pid.Load()) == pid && s.begun.CompareAndSwap(false, true)
-	s.turn.Lock()
-	l := s.run.Listener(listener, s.root)
-	s.turn.Unlock()
-	seccomp.Sync(listener)
-	_, err = unix.Write(conn, []byte{0})
-	unix.Close(conn)
-	if err != nil {
-		unix.Close(listener)
+	unix.Close(conn) // a process that waits for an answer fails without starting the command
+	if listener < 0 {
 		return
 	}
 	if isFirst {
@@ -116,18 +107,40 @@ func (s *supervisor) welcome(conn int) {
 	s.answer(l, listener)
 }
 
-// isInit reports whether a process is the container's sbx-init, in the mount namespace of the
-// container's first process if that is known.
-func (s *supervisor) isInit(pid int) bool {
-	var exe, now, first unix.Stat_t
-	of := func(pid int, name string, st *unix.Stat_t) bool {
-		return unix.Stat("/proc/"+strconv.Itoa(pid)+"/"+name, st) == nil
+// hear answers messages up to the one that brings the seccomp listener of process pid, which is about
+// to execute its command; it is -1 if none comes.
+func (s *supervisor) hear(conn int) (listener, pid int) {
+	for {
+		message, fd, pid, err := received(conn)
+		switch {
+		case err != nil:
+		case message == walls.Follow:
+			<-s.seen
+			if s.follows {
+				err = s.follow(pid)
+			}
+			if err == nil {
+				_, err = unix.Write(conn, []byte{0})
+			}
+		case !s.isInit(pid): // another process could have its calls taken for the container's
+			err = unix.EPERM
+		case message == walls.Ask:
+			err = walls.Send(conn, s.walls)
+		case message == walls.Listener && fd >= 0:
+			s.known.Do(func() { err = s.meet(pid) })
+			if err == nil && s.alone && !s.begun.Load() { // the engine may have added an interface since create
+				err = emptyNetwork(pid)
+			}
+			if err == nil && s.root >= 0 {
+				return fd, pid
+			}
+			err = unix.EPERM
+		}
+		if err != nil {
+			unix.Close(fd)
+			return -1, 0
+		}
 	}
-	if !of(pid, "exe", &exe) || exe.Dev != s.program.Dev || exe.Ino != s.program.Ino {
-		return false
-	}
-	known := int(s.pid.Load())
-	return known == 0 || of(pid, "ns/mnt", &now) && of(known, "ns/mnt", &first) && now.Dev == first.Dev && now.Ino == first.Ino
 }
 
 // meet enters the container of the first process that connects: the container's own first process,
@@ -229,10 +242,11 @@ func newSupervisor(dir string) (*supervisor, error) {
 }
 
 // attended configures the making's supervisor for container c and attaches it to run.
-func (m *making) attended(s *Seen, c *run.Container, program string) (err error) {
+func (m *making) attended(s *Seen, c *run.Container, w *walls.Walls, program string) (err error) {
 	sv := m.supervisor
-	if err := unix.Stat(program, &sv.program); err != nil {
-		return &os.PathError{Op: "look at", Path: program, Err: err}
+	sv.walls, sv.follows = w.Append(nil), canFollow()
+	if sv.program = fileAt(program); sv.program == (file{}) {
+		return &os.PathError{Op: "look at", Path: program, Err: os.ErrNotExist}
 	}
 	sv.timeout, sv.alone = c.Of.Plan.Limits.Timeout, c.Of.Resolved.Network == spec.NetworkNone
 	c.Ask = &run.Ask{ID: m.record.ID, At: m.record.StartedAt, Version: m.Version, Argv: m.t.Args, Cwd: m.t.Cwd, Documents: m.record.Documents,

@@ -198,6 +198,9 @@ func (c *Call) come(n *Narrowing) (at int, err error) {
 		return 0, nil
 	}
 	conn, err := comeTo(c.shelf().dir)
+	if err == nil { // this process becomes the runtime
+		err = walls.Tell(conn, walls.Follow)
+	}
 	if err == nil {
 		at = c.Kept(c.Environ)
 		if conn == at {

@@ -39,23 +39,10 @@ func (w *Walls) Raise(supervisor int) error {
 	if !w.Listens {
 		return nil
 	}
-	if err := handOver(supervisor, int(listener)); err != nil {
+	if err := Tell(supervisor, Listener, int(listener)); err != nil {
 		return fmt.Errorf("the container's supervisor does not answer: %w", err)
 	}
 	return unix.Close(int(listener))
-}
-
-// handOver sends the seccomp listener to the supervisor and waits for its acknowledgement.
-func handOver(supervisor, listener int) error {
-	if err := unix.Sendmsg(supervisor, []byte{0}, unix.UnixRights(listener), nil, unix.MSG_NOSIGNAL); err != nil {
-		return err
-	}
-	word := make([]byte, 1)
-	n, err := unix.Read(supervisor, word)
-	if err == nil && n == 0 {
-		err = unix.EPIPE
-	}
-	return err
 }
 
 func (w *Walls) restrict() error {
