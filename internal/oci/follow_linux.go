@@ -40,8 +40,7 @@ func (s *supervisor) follow(pid int) error {
 		if pid != int(s.pid.Load()) {
 			outside = of(pid, "ns/mnt")
 		}
-		const options = unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK
-		e := ptrace(unix.PTRACE_SEIZE, pid, options)
+		e := seize(pid)
 		started := pid == int(s.pid.Load()) && s.begun.Load() || of(pid, "exe") == s.program // by run, which does not wait for this
 		if traced <- e; e == nil && !started {
 			s.untilStarted(outside)
@@ -49,6 +48,31 @@ func (s *supervisor) follow(pid int) error {
 	}
 	go trace()
 	return <-traced
+}
+
+// seize begins to trace all threads of a process: any of them may be the one that executes the next
+// program. What they clone is traced as well.
+func seize(pid int) error {
+	const options = unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK
+	if err := ptrace(unix.PTRACE_SEIZE, pid, options); err != nil {
+		return err
+	}
+	for more := true; more; { // until none was cloned meanwhile by one that was not traced yet
+		more = false
+		threads, err := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/task")
+		if err != nil {
+			return err
+		}
+		for _, t := range threads {
+			tid, _ := strconv.Atoi(t.Name())
+			err := ptrace(unix.PTRACE_SEIZE, tid, options)
+			more = more || err == nil
+			if err != nil && err != unix.EPERM && err != unix.ESRCH { // EPERM: it is traced already
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // untilStarted lets what the calling thread traces run until one of them executes a program in the
