@@ -173,7 +173,8 @@ func TestOtherEntries(t *testing.T) {
 	}
 	control := b.plain(b.probe(), "int80")
 	if !strings.HasPrefix(control.out, "pid\n") {
-		lacks(t, "the kernel has no 32-bit entry")
+		first, _, _ := strings.Cut(control.err, "\n")
+		t.Skip("this host has no 32-bit entry: the control says " + first)
 	}
 	for _, spec := range []string{b.inView("read-only"), specWW} {
 		r := b.run(spec, b.probe(), "int80")

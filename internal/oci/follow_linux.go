@@ -127,5 +127,5 @@ func fileAt(path string) file {
 	if unix.Stat(path, &st) != nil {
 		return file{}
 	}
-	return file{uint64(st.Dev), st.Ino}
+	return file{st.Dev, st.Ino}
 }
