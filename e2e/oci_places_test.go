@@ -107,48 +107,63 @@ func TestOCILeavesVolumesAlone(t *testing.T) {
 }
 
 // TestOCIInitByADescriptor: a process of another mount namespace that has a directory of the
-// container's, here the test's own by /proc, can put a program in the place of sbx-init. exec does not
-// start it, and the container's processes run on.
+// container's, here the test's own by /proc, can put a program in the place of sbx-init, or a script
+// that has sbx-init itself as its interpreter read other walls than its own. exec starts nothing then,
+// and the container's processes run on.
 func TestOCIInitByADescriptor(t *testing.T) {
 	const fake = "#!/bin/sh\n>/opt/replaced\n>/work/replaced\necho replaced\n"
+	attacks := map[string]func(path, root string){
+		"a program": func(path, _ string) {
+			must(t, os.Remove(path)) // and the mount goes with it
+			must(t, os.WriteFile(path, []byte(fake), 0o755))
+		},
+		"an interpreter": func(path, root string) {
+			dev := filepath.Dir(path)
+			must(t, os.Rename(path, dev+"/real")) // with the mount
+			must(t, os.WriteFile(path, []byte("#!sh2\n"), 0o755))
+			must(t, os.WriteFile(dev+"/.sbx-walls", make([]byte, 64), 0o644))
+			must(t, os.WriteFile(root+"/work/sh2", []byte("#!/dev/real 0\n"), 0o755))
+			must(t, os.WriteFile(root+"/bin/sh2", []byte(fake), 0o755))
+		},
+	}
 	ociOn(t, func(t *testing.T, n *ociNode) {
 		for _, spec := range []string{
 			`{"max_commands": 1000}`, `{"commands": {"allow": ["/bin/busybox"]}}`, `{"filesystem": {"hide": ["/etc/x"]}}`,
 			`{"access_mode": "workspace-write", "working_dir": "/work"}`,
 		} {
-			n.allow(spec)
-			held := filepath.Join(t.TempDir(), "held")
-			must(t, os.WriteFile(held, nil, 0o644))
-			n.attack([]string{"sleep", "1000"}, func(config map[string]any) { mount(config, "/dev/held", held, "bind", "ro") }, nil, func(a *attacked, control bool) {
-				var state struct{ Pid int }
-				must(t, json.Unmarshal([]byte(a.must("state", a.id)), &state))
-				name := "/dev/.sbx-init"
-				if control {
-					name = "/dev/held"
-				} else if got := a.asEngines(); got != filtered {
-					t.Errorf("exec has %q before", got)
-				}
-				path := "/proc/" + strconv.Itoa(state.Pid) + "/root" + name
-				must(t, os.Remove(path)) // and the mount goes with it
-				must(t, os.WriteFile(path, []byte(fake), 0o755))
-				if control {
-					if got := a.do("exec", a.id, name); got.out != "replaced\n" {
-						t.Errorf("the control: %+v", got)
+			for kind, put := range attacks {
+				n.allow(spec)
+				held := filepath.Join(t.TempDir(), "held")
+				must(t, os.WriteFile(held, nil, 0o644))
+				n.attack([]string{"sleep", "1000"}, func(config map[string]any) { mount(config, "/dev/held", held, "bind", "ro") }, nil, func(a *attacked, control bool) {
+					var state struct{ Pid int }
+					must(t, json.Unmarshal([]byte(a.must("state", a.id)), &state))
+					name, rootfs := "/dev/.sbx-init", filepath.Join(a.bundle, "rootfs")
+					if control {
+						name = "/dev/held"
+					} else if got := a.asEngines(); got != filtered {
+						t.Errorf("exec has %q before", got)
 					}
-					return
-				}
-				if got := a.do("exec", a.id, "true"); got.status == 0 || got.out != "" {
-					t.Errorf("%s: %+v", spec, got)
-				}
-				for _, dir := range []string{"opt", "work"} {
-					if _, err := os.Stat(filepath.Join(a.bundle, "rootfs", dir, "replaced")); err == nil {
-						t.Errorf("%s: it ran", spec)
+					path := "/proc/" + strconv.Itoa(state.Pid) + "/root" + name
+					if control {
+						attacks["a program"](path, rootfs)
+						if got := a.do("exec", a.id, name); got.out != "replaced\n" {
+							t.Errorf("the control: %+v", got)
+						}
+						return
 					}
-				}
-				if got := a.must("state", a.id); !strings.Contains(got, "running") {
-					t.Errorf("%s: %s", spec, got)
-				}
-			})
+					put(path, rootfs)
+					if got := a.do("exec", "--cwd", "/work", a.id, "true"); got.status == 0 || got.out != "" {
+						t.Errorf("%s, %s: %+v", spec, kind, got)
+					}
+					if exists(rootfs+"/opt/replaced") || exists(rootfs+"/work/replaced") {
+						t.Errorf("%s, %s: it ran", spec, kind)
+					}
+					if got := a.must("state", a.id); !strings.Contains(got, "running") {
+						t.Errorf("%s, %s: %s", spec, kind, got)
+					}
+				})
+			}
 		}
 	})
 }

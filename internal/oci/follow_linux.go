@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
 )
 
 // canFollow reports whether this process may trace what a runtime starts in a container
@@ -24,39 +26,53 @@ func canFollow() bool {
 // follow kills what a runtime starts in the container, unless it is sbx-init. pid is the runtime,
 // or the process that it has made. The runtime executes sbx-init by its path, at which another
 // container may have put a program of its own: it can rename the directories there through a
-// descriptor that it was given. So the supervisor traces the runtime and its children up to the
-// first execve(2) in the container, and looks at the program before that runs its first instruction
-// (ptrace(2), PTRACE_EVENT_EXEC). follow returns when it traces.
+// descriptor that it was given. So the supervisor traces the runtime and its children (ptrace(2)) up
+// to the second execve(2) in the container. At the first the program must be sbx-init; but this may
+// be the interpreter of a script, with arguments of the script's. So at the second, which starts the
+// command, the supervisor must have its listener. follow returns when it traces.
 func (s *supervisor) follow(pid int) error {
 	traced := make(chan error, 1)
-	var trace func()
-	trace = func() {
-		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine, and with it the tracing
-		if unix.Gettid() == unix.Getpid() {
-			go trace() // the first thread of a process stays
-			return
-		}
-		outside := file{} // the container's first process has left it
-		if pid != int(s.pid.Load()) {
-			outside = of(pid, "ns/mnt")
-		}
-		e := seize(pid)
-		started := pid == int(s.pid.Load()) && s.begun.Load() || of(pid, "exe") == s.program // by run, which does not wait for this
-		if traced <- e; e == nil && !started {
-			s.untilStarted(outside)
-		}
-	}
-	go trace()
+	go s.trace(pid, traced)
 	return <-traced
 }
 
-// seize begins to trace all threads of a process: any of them may be the one that executes the next
-// program. What they clone is traced as well.
-func seize(pid int) error {
-	const options = unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK
-	if err := ptrace(unix.PTRACE_SEIZE, pid, options); err != nil {
-		return err
+func (s *supervisor) trace(pid int, traced chan<- error) {
+	runtime.LockOSThread() // never unlocked: the thread that traces ends with the goroutine
+	if unix.Gettid() == unix.Getpid() {
+		go s.trace(pid, traced) // the first thread of a process stays
+		return
 	}
+	f := follower{s: s, tracees: map[int]bool{}}
+	first := int(s.pid.Load())
+	if pid != first { // the first process has entered the container
+		f.outside = of(pid, "ns/mnt")
+	}
+	err := f.seize(pid)
+	switch {
+	case pid == first && err == nil && (of(pid, "exe") == s.program || s.begun.Load()): // by run, which does not wait for this
+		traced <- nil
+	case err == nil && f.outside == of(first, "ns/mnt"): // nothing shows when it enters
+		traced <- unix.EPERM
+	default:
+		if traced <- err; err == nil {
+			f.untilStarted()
+		}
+	}
+	f.release()
+}
+
+// follower traces a runtime. All its calls are of one thread.
+type follower struct {
+	s       *supervisor
+	outside file // the mount namespace of a runtime that has yet to enter the container's
+	tracees map[int]bool
+	init    int // sbx-init, once it runs
+}
+
+// seize begins to trace all threads of a process: any of them may be the one that executes the next
+// program. What they clone is traced as well, and all is killed if this process ends.
+func (f *follower) seize(pid int) error {
+	const options = unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK | unix.PTRACE_O_EXITKILL
 	for more := true; more; { // until none was cloned meanwhile by one that was not traced yet
 		more = false
 		threads, err := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/task")
@@ -66,8 +82,9 @@ func seize(pid int) error {
 		for _, t := range threads {
 			tid, _ := strconv.Atoi(t.Name())
 			err := ptrace(unix.PTRACE_SEIZE, tid, options)
-			more = more || err == nil
-			if err != nil && err != unix.EPERM && err != unix.ESRCH { // EPERM: it is traced already
+			if err == nil {
+				f.tracees[tid], more = true, true
+			} else if err != unix.ESRCH && !f.traces(tid) {
 				return err
 			}
 		}
@@ -75,30 +92,81 @@ func seize(pid int) error {
 	return nil
 }
 
-// untilStarted lets what the calling thread traces run until one of them executes a program in the
-// container, or all have ended. outside is the mount namespace of a runtime that has yet to enter it.
-func (s *supervisor) untilStarted(outside file) {
+// traces reports whether the calling thread traces tid.
+func (f *follower) traces(tid int) bool {
+	status, _ := os.ReadFile("/proc/" + strconv.Itoa(tid) + "/status")
+	return read.StatusLine(string(status), "TracerPid:") == strconv.Itoa(unix.Gettid())
+}
+
+// untilStarted lets the tracees run until one starts the command in the container, or all have ended.
+// It kills a process that executes something else there.
+func (f *follower) untilStarted() {
 	for {
-		var ws unix.WaitStatus
-		pid, err := unix.Wait4(-1, &ws, unix.WALL|unix.WNOTHREAD, nil)
+		pid, ws, err := f.next()
 		switch {
-		case err == unix.EINTR:
 		case err != nil:
 			return
 		case !ws.Stopped():
-		case ws.TrapCause() == unix.PTRACE_EVENT_EXEC && of(pid, "ns/mnt") != outside:
-			if !s.isInit(pid) {
+		case ws.TrapCause() == unix.PTRACE_EVENT_EXEC && of(pid, "ns/mnt") != f.outside:
+			_, walled := f.s.walled.LoadAndDelete(pid)
+			isInit := f.init == 0 && f.s.isInit(pid)
+			if !isInit && !(f.init == pid && walled) {
 				_ = unix.Kill(pid, unix.SIGKILL)
 			}
-			return
+			if !isInit {
+				_ = ptrace(unix.PTRACE_DETACH, pid, 0)
+				return
+			}
+			f.init = pid
+			_ = ptrace(unix.PTRACE_CONT, pid, 0)
 		case ws>>16 == unix.PTRACE_EVENT_STOP && ws.StopSignal() != unix.SIGTRAP: // a stop of the whole process
 			_ = ptrace(unix.PTRACE_LISTEN, pid, 0)
-		case ws>>16 != 0:
-			_ = ptrace(unix.PTRACE_CONT, pid, 0)
 		default:
-			_ = ptrace(unix.PTRACE_CONT, pid, uintptr(ws.StopSignal()))
+			_ = ptrace(unix.PTRACE_CONT, pid, signalOf(ws))
 		}
 	}
+}
+
+// release stops tracing: it interrupts all tracees, and detaches each when it has stopped. It ends
+// when none is left, so that also those are detached that were cloned meanwhile.
+func (f *follower) release() {
+	for tid := range f.tracees {
+		_ = ptrace(unix.PTRACE_INTERRUPT, tid, 0)
+	}
+	for {
+		pid, ws, err := f.next()
+		if err != nil {
+			return
+		}
+		if ws.Stopped() {
+			_ = ptrace(unix.PTRACE_DETACH, pid, signalOf(ws))
+			delete(f.tracees, pid)
+		}
+	}
+}
+
+// next waits for a tracee's next stop or end; ECHILD if there is none.
+func (f *follower) next() (tid int, ws unix.WaitStatus, err error) {
+	for {
+		if tid, err = unix.Wait4(-1, &ws, unix.WALL|unix.WNOTHREAD, nil); err != unix.EINTR {
+			break
+		}
+	}
+	if err == nil {
+		f.tracees[tid] = true
+	}
+	if !ws.Stopped() {
+		delete(f.tracees, tid)
+	}
+	return tid, ws, err
+}
+
+// signalOf returns the signal that a stopped tracee is about to get; 0 if the stop is an event.
+func signalOf(ws unix.WaitStatus) uintptr {
+	if ws>>16 != 0 {
+		return 0
+	}
+	return uintptr(ws.StopSignal())
 }
 
 // ptrace makes a request about pid that takes a number.

@@ -14,8 +14,8 @@ import (
 	"sbx/internal/read"
 )
 
-// Under this name the program of the test reports that it runs, waits for a line, and executes the
-// program that the line names from a thread that is not its first.
+// Under this name the program of the test reports that it runs, waits for a line, and executes a shell
+// from a thread that is not its first. The shell does the same, and executes another program.
 const executes = "SBX_TEST_EXECUTES"
 
 func init() {
@@ -24,12 +24,11 @@ func init() {
 	}
 	runtime.LockOSThread()
 	os.Stdout.WriteString("runs\n")
-	program, _ := bufio.NewReader(os.Stdin).ReadString('\n')
+	_, _ = os.Stdin.Read(make([]byte, 1))
 	go func() {
 		runtime.LockOSThread()
 		if unix.Gettid() != os.Getpid() {
-			program = program[:len(program)-1]
-			_ = unix.Exec(program, []string{program, "1000"}, nil)
+			_ = unix.Exec("/bin/sh", []string{"sh", "-c", "echo shell; read x; exec sleep 1000"}, os.Environ())
 		}
 		os.Exit(1)
 	}()
@@ -37,22 +36,23 @@ func init() {
 }
 
 // A process that is followed is killed when it executes another program than sbx-init, whichever of
-// its threads does; after it has executed that one it is traced no longer.
+// its threads does, and when that executes another before it has handed over its listener. Else it is
+// traced no longer after that.
 func TestFollow(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
 	sleep, err := exec.LookPath("sleep")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		program string // in the place of sbx-init
-		killed  bool
-	}{{sleep, false}, {"/dev/null", true}} {
-		self, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
+		walled  bool
+	}{{"/bin/sh", true}, {"/bin/sh", false}, {"/dev/null", true}} {
 		cmd := exec.Command(self)
-		cmd.Env = []string{executes + "=1"}
+		cmd.Env = append(os.Environ(), executes+"=1")
 		stdin, err := cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -65,51 +65,55 @@ func TestFollow(t *testing.T) {
 			t.Fatal(err)
 		}
 		pid := cmd.Process.Pid
-		t.Cleanup(func() { cmd.Process.Kill() })
-		if line, err := bufio.NewReader(stdout).ReadString('\n'); err != nil {
-			t.Fatalf("%q: %v", line, err)
-		}
+		t.Cleanup(func() { _ = cmd.Process.Kill() })
+		lines := bufio.NewReader(stdout)
 		s := &supervisor{asked: asked{program: fileAt(c.program)}}
 		s.pid.Store(int32(pid))
-		if err := s.follow(pid); err != nil {
-			t.Fatal(err)
+		next := func(want string, before func() error) {
+			line, err := lines.ReadString('\n')
+			if err == nil && line == want {
+				err = before()
+			}
+			if err == nil {
+				_, err = stdin.Write([]byte("\n"))
+			}
+			if err != nil || line != want {
+				t.Fatalf("%v: %q: %v", c, line, err)
+			}
 		}
-		if _, err := stdin.Write([]byte(sleep + "\n")); err != nil {
-			t.Fatal(err)
+		next("runs\n", func() error { return s.follow(pid) })
+		if c.program != "/dev/null" {
+			next("shell\n", func() error {
+				if c.walled {
+					s.walled.Store(pid, true)
+				}
+				return nil
+			})
 		}
-		deadline := time.Now().Add(time.Minute)
-		for c.killed && state(t, pid) != "Z" || !c.killed && (of(pid, "exe") != fileAt(sleep) || state(t, pid) != "S" || tracer(t, pid) != "0") {
+		killed := !c.walled || c.program == "/dev/null"
+		deadline := time.Now().Add(10 * time.Second)
+		for killed && state(pid) != "" || !killed && (of(pid, "exe") != fileAt(sleep) || state(pid) != "S" || tracer(pid) != "0") {
 			if time.Now().After(deadline) {
-				t.Fatalf("%s: state %s, traced by %s", c.program, state(t, pid), tracer(t, pid))
+				t.Fatalf("%v: state %s, traced by %s", c, state(pid), tracer(pid))
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
-		if !c.killed {
-			cmd.Process.Kill()
-		}
-		_ = cmd.Wait() // earlier it would take the tracer's events: here the parent traces
-		if cmd.ProcessState.Exited() {
-			t.Errorf("%s: it ended by itself: %v", c.program, cmd.ProcessState)
-		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // not before: it would take the tracer's events, since here the parent traces
 	}
 }
 
-// state returns the letter of a process's state (proc_pid_stat(5)).
-func state(t *testing.T, pid int) string {
-	t.Helper()
+// state returns the letter of a process's state (proc_pid_stat(5)); "" if it has ended.
+func state(pid int) string {
 	fields := read.StatFields(strconv.Itoa(pid))
-	if len(fields) <= read.StatState {
-		t.Fatal("it is gone")
+	if len(fields) <= read.StatState || fields[read.StatState] == "Z" {
+		return ""
 	}
 	return fields[read.StatState]
 }
 
 // tracer returns the pid of a process's tracer; "0" for none.
-func tracer(t *testing.T, pid int) string {
-	t.Helper()
-	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
-	if err != nil {
-		t.Fatal(err)
-	}
+func tracer(pid int) string {
+	status, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	return read.StatusLine(string(status), "TracerPid:")
 }

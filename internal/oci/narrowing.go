@@ -74,24 +74,26 @@ func (c *Container) caps() (all []string) {
 }
 
 // keepApart protects sbx-init, until its walls are raised, from being traced by processes that run
-// in the container already, if Landlock does not. exposed is the reason if that is impossible, or
-// if something else can take the place of sbx-init.
+// in the container already, from which Landlock protects it too, and by other containers that share
+// its processes. exposed is the reason if that is impossible, or if something else can take the place
+// of sbx-init.
 func (c *Container) keepApart(n *Narrowing, w *walls.Walls) (exposed string) {
 	has := func(name string) bool { return slices.Contains(n.Caps, name) && slices.Contains(c.caps(), name) }
-	traces := w.Listens && w.Landlock.Empty()
+	canTrace := has("CAP_SYS_PTRACE") || has(walls.Apart)
+	canJoin := c.allows("capget", "capset", "prctl") && walls.CanKeepApart()
+	n.Apart = w.Listens && !canTrace && canJoin
+	w.Apart = n.Apart
+	open := w.Listens && w.Landlock.Empty()
 	switch {
 	case !n.Init:
 	case w.Landlock.FS == 0 && has("CAP_SYS_ADMIN"):
 		exposed = "the container has CAP_SYS_ADMIN: it can change sbx-init, which exec starts"
-	case traces && (has("CAP_SYS_PTRACE") || has(walls.Apart)):
+	case open && canTrace:
 		exposed = "the container has CAP_SYS_PTRACE or " + walls.Apart + ": it can trace what exec adds before that is confined"
-	case traces && !(c.allows("capget", "capset", "prctl") && walls.CanKeepApart()):
+	case open && !canJoin:
 		exposed = "the container can trace what exec adds before that is confined: its list of system calls shuts capset, or its engine has no " + walls.Apart
-	default:
-		n.Apart, w.Apart = traces, traces
-		if !w.Listens || !canFollow() {
-			exposed = "no supervisor sees whether exec starts sbx-init: another container, given a descriptor of this one's directories, can put a program in its place"
-		}
+	case !w.Listens || !canFollow():
+		exposed = "no supervisor sees whether exec starts sbx-init: another container, given a descriptor of this one's directories, can put a program in its place"
 	}
 	return exposed
 }

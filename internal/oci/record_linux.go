@@ -110,8 +110,8 @@ func (m *making) started() {
 		return
 	}
 	err := s.know(pid)
-	if err == nil && s.follows {
-		_ = s.follow(pid) // nothing has run in the container yet
+	if err == nil && s.follows && s.follow(pid) != nil {
+		s.end() // start would run whatever there is
 	}
 	_ = s.run.Write()
 	m.stay()

@@ -28,19 +28,21 @@ type supervisor struct {
 	inside *inside
 	asked
 
-	turn  sync.Mutex    // guards run's state
-	root  int           // O_PATH descriptor of the container's root; -1 before its first process
-	first atomic.Int32  // a pidfd of the container's first process; -1 before that
-	pid   atomic.Int32  // the first process's pid; 0 before that
-	seen  chan struct{} // closed once first and pid are set
-	known sync.Once
-	begun atomic.Bool // the first process has handed over its listener and becomes the command
-	late  atomic.Bool // limits.timeout has killed the container
+	turn   sync.Mutex    // guards run's state
+	root   int           // O_PATH descriptor of the container's root; -1 before its first process
+	first  atomic.Int32  // a pidfd of the container's first process; -1 before that
+	pid    atomic.Int32  // the first process's pid; 0 before that
+	seen   chan struct{} // closed once first and pid are set
+	known  sync.Once
+	walled sync.Map    // pids of sbx-init that have handed over their listener, until the command starts
+	begun  atomic.Bool // the first process has handed over its listener and becomes the command
+	late   atomic.Bool // limits.timeout has killed the container
 }
 
 // asked holds the facts about its container that a supervisor needs.
 type asked struct {
-	program file          // the file that is mounted as sbx-init in the container
+	program file // the file that is mounted as sbx-init in the container; held keeps its inode in use
+	held    int
 	walls   []byte        // what sbx-init applies, encoded
 	follows bool          // see follow
 	timeout time.Duration // 0 for none
@@ -92,6 +94,9 @@ func (s *supervisor) welcome(conn int) {
 		l = s.run.Listener(listener, s.root)
 		s.turn.Unlock()
 		seccomp.Sync(listener)
+		if s.follows {
+			s.walled.Store(pid, true)
+		}
 		if _, err := unix.Write(conn, []byte{0}); err != nil {
 			unix.Close(listener)
 			listener = -1
@@ -245,9 +250,10 @@ func newSupervisor(dir string) (*supervisor, error) {
 func (m *making) attended(s *Seen, c *run.Container, w *walls.Walls, program string) (err error) {
 	sv := m.supervisor
 	sv.walls, sv.follows = w.Append(nil), canFollow()
-	if sv.program = fileAt(program); sv.program == (file{}) {
-		return &os.PathError{Op: "look at", Path: program, Err: os.ErrNotExist}
+	if sv.held, err = unix.Open(program, unix.O_PATH|unix.O_CLOEXEC, 0); err != nil {
+		return &os.PathError{Op: "open", Path: program, Err: err}
 	}
+	sv.program = fileAt("/proc/self/fd/" + strconv.Itoa(sv.held))
 	sv.timeout, sv.alone = c.Of.Plan.Limits.Timeout, c.Of.Resolved.Network == spec.NetworkNone
 	c.Ask = &run.Ask{ID: m.record.ID, At: m.record.StartedAt, Version: m.Version, Argv: m.t.Args, Cwd: m.t.Cwd, Documents: m.record.Documents,
 		Resolved: c.Of.Resolved, Inputs: s.Inputs, Voice: run.Reporter{Quiet: true, Say: func(string) {}, Problem: func(*spec.Problem) {}}}
