@@ -171,20 +171,22 @@ func TestOtherEntries(t *testing.T) {
 			}
 		}
 	}
-	control := b.plain(b.probe(), "int80")
-	if !strings.HasPrefix(control.out, "pid\n") {
-		first, _, _ := strings.Cut(control.err, "\n")
-		t.Skip("this host has no 32-bit entry: the control says " + first)
-	}
-	for _, spec := range []string{b.inView("read-only"), specWW} {
-		r := b.run(spec, b.probe(), "int80")
-		if r.code == 128+int(unix.SIGSYS) && r.out == "" {
-			continue
+	t.Run("int80", func(t *testing.T) {
+		control := b.plain(b.probe(), "int80")
+		if !strings.HasPrefix(control.out, "pid\n") {
+			first, _, _ := strings.Cut(control.err, "\n")
+			t.Skip("this host has no 32-bit entry: the control says " + first)
 		}
-		if r.ended().out != "errno 38\nend\n" {
-			t.Errorf("the 32-bit entry: %v", r)
+		for _, spec := range []string{b.inView("read-only"), specWW} {
+			r := b.run(spec, b.probe(), "int80")
+			if r.code == 128+int(unix.SIGSYS) && r.out == "" {
+				continue
+			}
+			if r.ended().out != "errno 38\nend\n" {
+				t.Errorf("the 32-bit entry: %v", r)
+			}
 		}
-	}
+	})
 }
 
 func TestSocketFamilies(t *testing.T) {

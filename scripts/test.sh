@@ -82,7 +82,7 @@ esac
 # test that looks for what outlives it looks for a mark of its own, since the other part
 # runs the same test beside it. The timeout is for what hangs, on a host that is several
 # times slower than one on which e2e takes ten minutes.
-flags=(-json -count=1 -p 1 -vet=off -trimpath -tags "$tags" -timeout 35m)
+flags=(-json -count=1 -p 1 -vet=off -trimpath -tags "$tags" -timeout 60m)
 read -r -a more <<<"${TESTFLAGS:-}"
 read -r -a packages <<<"${PACKAGES:-./...}"
 ours=() # those that are Go's
