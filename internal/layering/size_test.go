@@ -25,7 +25,6 @@ var wider = map[string]int{
 	"audit/listen.entry":            15, // where one path leads
 	"bench.job":                     19, // a row of a table
 	"internal/broker/document.Tool": 20, // a part of a document
-	"internal/oci.supervisor":       13,
 	"spec.Resolved":                 49, // a document
 	"spec/agent.adapter":            22, // a row of a table
 	"wrap.Parent":                   25, // what an sbx outside says

@@ -28,15 +28,21 @@ type supervisor struct {
 	inside *inside
 	asked
 
-	turn   sync.Mutex    // guards run's state
-	root   int           // O_PATH descriptor of the container's root; -1 before its first process
-	first  atomic.Int32  // a pidfd of the container's first process; -1 before that
-	pid    atomic.Int32  // the first process's pid; 0 before that
-	seen   chan struct{} // closed once first and pid are set
-	known  sync.Once
+	firstProcess
+
+	turn   sync.Mutex  // guards run's state
 	walled sync.Map    // pids of sbx-init that have handed over their listener, until the command starts
-	begun  atomic.Bool // the first process has handed over its listener and becomes the command
 	late   atomic.Bool // limits.timeout has killed the container
+}
+
+// firstProcess is the container's first process, as the supervisor gets to know it.
+type firstProcess struct {
+	root  int           // O_PATH descriptor of the container's root; -1 before
+	first atomic.Int32  // a pidfd; -1 before
+	pid   atomic.Int32  // 0 before
+	seen  chan struct{} // closed once first and pid are set
+	known sync.Once
+	begun atomic.Bool // it has handed over its listener and becomes the command
 }
 
 // asked holds the facts about its container that a supervisor needs.
@@ -241,7 +247,7 @@ func (s *supervisor) answer(l *listen.Listener, fd int) {
 
 // newSupervisor returns a supervisor to which processes can connect; they wait until serve.
 func newSupervisor(dir string) (*supervisor, error) {
-	s := &supervisor{inside: newInside(), root: -1, seen: make(chan struct{})}
+	s := &supervisor{inside: newInside(), firstProcess: firstProcess{root: -1, seen: make(chan struct{})}}
 	s.first.Store(-1)
 	return s, s.open(dir)
 }
