@@ -90,10 +90,7 @@ func TestOCIInitOfAnotherNamespace(t *testing.T) {
 					must(t, os.Symlink("busybox", filepath.Join(root, "bin", applet)))
 				}
 			}, func(a *attacked, control bool) {
-				within(t, limit, "the container has tried it", func() bool {
-					_, err := os.Stat(filepath.Join(a.bundle, "rootfs/opt/done"))
-					return err == nil
-				})
+				within(t, limit, "the container has tried it", func() bool { return exists(filepath.Join(a.bundle, "rootfs/opt/done")) })
 				got := a.do("exec", a.id, "/dev/held")
 				if crun := control && args[0] == "unshare" && got.status != 0; !crun && (got.out == "replaced\n") != control {
 					t.Errorf("control %v, %s: %+v", control, args[0], got)

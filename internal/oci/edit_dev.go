@@ -29,9 +29,9 @@ func (p *Place) isTerminationLog() bool {
 	return p.Path == terminationLog && p.IsFile && n > 5 && in[n-5] == "pods" && in[n-3] == "containers"
 }
 
-// dev secures the path to sbx-init, through which the runtime also starts exec's processes:
-// it lies on a mount at /dev, which no process in the container can move. dev returns that
-// mount if the engine has none there.
+// dev has the path to sbx-init, through which the runtime also starts exec's processes, on a mount at
+// /dev of the container's own. What is put there all the same is not started: see follow. dev returns
+// the mount if the engine has none there.
 func (e *editor) dev() ([]*doc.Node, error) {
 	const dev = "/dev"
 	if e.s.Dev != dev {

@@ -9,18 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/internal/read"
+	"sbx/wrap/host"
 )
 
 // canFollow reports whether this process may trace what a runtime starts in a container
 // (capabilities(7); kernel.yama.ptrace_scope of 3 denies it to everyone).
 func canFollow() bool {
-	h := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var sets [2]unix.CapUserData
-	if err := unix.Capget(&h, &sets[0]); err != nil || sets[0].Effective&(1<<unix.CAP_SYS_PTRACE) == 0 {
-		return false
-	}
 	scope, _ := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope") // without Yama there is none
-	return strings.TrimSpace(string(scope)) != "3"
+	return host.EffectiveCaps()&(1<<unix.CAP_SYS_PTRACE) != 0 && strings.TrimSpace(string(scope)) != "3"
 }
 
 // follow kills what a runtime starts in the container, unless it is sbx-init. pid is the runtime,
@@ -94,8 +90,7 @@ func (f *follower) seize(pid int) error {
 
 // traces reports whether the calling thread traces tid.
 func (f *follower) traces(tid int) bool {
-	status, _ := os.ReadFile("/proc/" + strconv.Itoa(tid) + "/status")
-	return read.StatusLine(string(status), "TracerPid:") == strconv.Itoa(unix.Gettid())
+	return read.StatusLine(read.Status(strconv.Itoa(tid)), "TracerPid:") == strconv.Itoa(unix.Gettid())
 }
 
 // untilStarted lets the tracees run until one starts the command in the container, or all have ended.
@@ -109,16 +104,16 @@ func (f *follower) untilStarted() {
 		case !ws.Stopped():
 		case ws.TrapCause() == unix.PTRACE_EVENT_EXEC && of(pid, "ns/mnt") != f.outside:
 			_, walled := f.s.walled.LoadAndDelete(pid)
-			isInit := f.init == 0 && f.s.isInit(pid)
-			if !isInit && !(f.init == pid && walled) {
+			if f.init == 0 && f.s.isInit(pid) {
+				f.init = pid
+				_ = ptrace(unix.PTRACE_CONT, pid, 0)
+				continue
+			}
+			if f.init != pid || !walled {
 				_ = unix.Kill(pid, unix.SIGKILL)
 			}
-			if !isInit {
-				_ = ptrace(unix.PTRACE_DETACH, pid, 0)
-				return
-			}
-			f.init = pid
-			_ = ptrace(unix.PTRACE_CONT, pid, 0)
+			_ = ptrace(unix.PTRACE_DETACH, pid, 0)
+			return
 		case ws>>16 == unix.PTRACE_EVENT_STOP && ws.StopSignal() != unix.SIGTRAP: // a stop of the whole process
 			_ = ptrace(unix.PTRACE_LISTEN, pid, 0)
 		default:

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,15 +106,8 @@ func TestFollow(t *testing.T) {
 
 // state returns the letter of a process's state (proc_pid_stat(5)); "" if it has ended.
 func state(pid int) string {
-	fields := read.StatFields(strconv.Itoa(pid))
-	if len(fields) <= read.StatState || fields[read.StatState] == "Z" {
-		return ""
-	}
-	return fields[read.StatState]
+	return strings.TrimPrefix(read.Stat(strconv.Itoa(pid), read.StatState), "Z")
 }
 
 // tracer returns the pid of a process's tracer; "0" for none.
-func tracer(pid int) string {
-	status, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
-	return read.StatusLine(string(status), "TracerPid:")
-}
+func tracer(pid int) string { return read.StatusLine(read.Status(strconv.Itoa(pid)), "TracerPid:") }

@@ -9,9 +9,10 @@ import (
 )
 
 // inits returns the host's paths of sbx-init, and of its walls if no supervisor has them, for the
-// container. Unless a filter keeps the container from doing more than reading sbx-init, it is a copy on
-// a file system that only this container has. The container could make the mount of a shared file writable again, take a lease
-// on the file (fcntl(2)), and, with CAP_DAC_READ_SEARCH, open other files of the same file system.
+// container. Unless a filter keeps the container from doing more than reading sbx-init, it is a copy
+// on a file system that only this container has. The container could make the mount of a shared file
+// writable again, take a lease on the file (fcntl(2)), and, with CAP_DAC_READ_SEARCH, open other
+// files of the same file system.
 func (m *making) inits(w *walls.Walls, filtered bool) (map[string]string, error) {
 	program, err := initProgram()
 	if err != nil {

@@ -26,7 +26,7 @@ func (p *prober) kernel() {
 	if h.UID == 0 { // other users can map only their own ids
 		h.UIDs, h.GIDs = idRanges("/proc/self/uid_map"), idRanges("/proc/self/gid_map")
 	}
-	caps := effectiveCaps()
+	caps := EffectiveCaps()
 	h.SysAdmin = caps&(1<<unix.CAP_SYS_ADMIN) != 0
 	// The kernel delivers audit messages only in the initial user namespace, which is the one
 	// that has all ids.
@@ -114,8 +114,9 @@ func parseUint32(s string) uint32 {
 	return uint32(n)
 }
 
-// effectiveCaps returns the caller's effective capabilities.
-func effectiveCaps() uint64 {
+// EffectiveCaps returns the caller's effective capabilities, bit n for number n; none if the kernel
+// does not tell.
+func EffectiveCaps() uint64 {
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
 	if unix.Capget(&head, &data[0]) != nil {
