@@ -14,11 +14,12 @@ import (
 // patrol has the writable trees searched whenever protected names may have been created.
 type patrol struct {
 	*guard.Patrol
-	timer  int  // a timerfd; -1 until the command has run for a while
-	armed  bool // the timer is set
-	under  bool // a search is in progress
-	made   bool // a name may have been created since the search began
-	unseen bool // some created names are not reported to sbx
+	timer  int           // a timerfd; -1 until the command has run for a while
+	pause  time.Duration // for which the timer is set; 0 if it is not
+	under  bool          // a search is in progress
+	made   bool          // a call that may create a name was let through since the search began
+	rest   time.Duration // after the last search; 0 if no such call was let through yet
+	unseen bool          // some created names are not reported to sbx
 }
 
 // begin starts to search. unseen says that some created names are not reported to sbx.
@@ -34,8 +35,8 @@ func (p *patrol) begin(hooks *launch.Hooks, found *audit.Swept, unseen bool) {
 
 // noteCreation notes that a name may be created.
 func (p *patrol) noteCreation() {
-	p.made = true
-	if !p.armed {
+	p.made, p.rest = true, guard.PatrolEvery
+	if p.pause == 0 || p.pause > guard.PatrolEvery {
 		p.arm(guard.PatrolEvery)
 	}
 }
@@ -44,12 +45,14 @@ func (p *patrol) arm(d time.Duration) {
 	if p.timer < 0 {
 		return
 	}
-	p.armed = true
+	p.pause = d
 	sys.Arm(p.timer, d, 0)
 }
 
-// walk continues a search. If no name was created meanwhile, the next search waits for
-// one.
+// walk continues a search. If no call that creates a name was let through meanwhile, the next search
+// waits for one. But a call that was let through long ago may create its name only now: on a loaded
+// machine, or if its path lies in memory that another program supplies late. So there are further
+// searches, each after twice the rest of the one before.
 func (p *patrol) walk(found *audit.Swept) {
 	sys.Hush(p.timer)
 	if !p.under {
@@ -57,12 +60,15 @@ func (p *patrol) walk(found *audit.Swept) {
 	}
 	swept, over := p.Walk(guard.PatrolSlice)
 	found.Add(swept)
-	p.under, p.armed = !over, false
+	p.under, p.pause = !over, 0
 	switch {
 	case p.under || p.made:
 		p.arm(guard.PatrolEvery)
 	case p.unseen:
 		p.arm(guard.LookEvery)
+	case p.rest > 0:
+		p.rest *= 2
+		p.arm(p.rest)
 	}
 }
 
