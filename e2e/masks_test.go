@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // opened returns the masked directories that a record reports as opened, as "target rule".
@@ -108,7 +107,7 @@ func TestOpenedMaskOfARenewal(t *testing.T) {
 	k.settled()
 	must(t, os.Rename(b.ws+"/two", b.ws+"/was"))
 	b.write(b.ws+"/two/file", "content\n")
-	time.Sleep(500 * time.Millisecond) // asking would be an open
+	k.becomes("grep -c '/two ' /proc/self/mountinfo", "1") // to look at the directory would be an open
 	if got := k.ask("ls two"); got != "" {
 		t.Errorf("the mask is not there again: %q", got)
 	}

@@ -30,8 +30,9 @@ type starter struct {
 // checks whether a file could be executed and executes nothing.
 const atExecveCheck = 0x10000
 
-// decide answers execve(path, …) or, if at is set, execveat(dirfd, path, …, flags).
-func (s *starter) decide(at bool) {
+// decide answers execve(path, …) or, if at is set, execveat(dirfd, path, …, flags). first says that the
+// call is not to be charged.
+func (s *starter) decide(at, first bool) {
 	if s.Ledger == nil && s.programs == nil {
 		s.proceed()
 		return
@@ -58,7 +59,7 @@ func (s *starter) decide(at bool) {
 		s.fails(&x, e)
 		return
 	}
-	if s.Ledger == nil {
+	if s.Ledger == nil || first {
 		s.proceed()
 		return
 	}

@@ -89,13 +89,31 @@ type Answered struct{ Execs, Names, Present, Opens, Others int }
 // see seccomp.Next.
 func (l *Listener) Take(fd int) (taken, over bool) { return seccomp.Next(fd, &l.caller.n) }
 
+// AnswerFirst answers the notification that Take received last as the exec by which a program of
+// sbx's becomes the sandbox's command: decided as any other, but not charged. is is false if it was no
+// exec, which fails: that program makes no other call which the filter notifies of.
+func (l *Listener) AnswerFirst() (is bool) {
+	is, at := seccomp.Exec(seccomp.Native, l.begin())
+	if is {
+		l.starts.decide(at, true)
+	} else {
+		l.answers.fail(unix.ENOSYS)
+	}
+	return is
+}
+
+// begin prepares to answer the notification that Take received last, and returns its call.
+func (l *Listener) begin() seccomp.Call {
+	l.caller.call, l.paths.tries, l.answers.reported = l.caller.n.Call(), 0, false
+	return l.caller.call
+}
+
 // Answer answers the notification that Take received last.
 func (l *Listener) Answer() {
-	call := l.caller.n.Call()
-	l.caller.call, l.paths.tries, l.answers.reported = call, 0, false
+	call := l.begin()
 	if is, at := seccomp.Exec(seccomp.Native, call); is {
 		l.Answered.Execs++
-		l.starts.decide(at)
+		l.starts.decide(at, false)
 		return
 	}
 	name, _ := seccomp.Native.Name(call.Nr)

@@ -84,7 +84,9 @@ func from(dir, path string) string {
 	return strings.TrimRight(dir+"/"+path, "/")
 }
 
-// allows reports whether the container's own seccomp filter allows all of these calls.
+// allows reports whether the container's own seccomp filter certainly allows all of these calls, with
+// any arguments. One that it does not allow may seem to succeed (SCMP_ACT_ERRNO with errno 0); and of
+// several rules for a call each runtime takes another.
 func (c *Container) allows(calls ...string) bool {
 	filter := c.Config.Get("linux").Get("seccomp")
 	if filter == nil {
@@ -94,8 +96,12 @@ func (c *Container) allows(calls ...string) bool {
 		allowed := doc.Text(filter.Get("defaultAction")) == "SCMP_ACT_ALLOW"
 		for _, rule := range doc.Items(filter.Get("syscalls")) {
 			for _, name := range doc.Texts(rule.Get("names")) {
-				if name == call && len(doc.Items(rule.Get("args"))) == 0 {
-					allowed = doc.Text(rule.Get("action")) == "SCMP_ACT_ALLOW"
+				switch {
+				case name != call:
+				case doc.Text(rule.Get("action")) != "SCMP_ACT_ALLOW":
+					return false
+				case len(doc.Items(rule.Get("args"))) == 0:
+					allowed = true
 				}
 			}
 		}
@@ -154,25 +160,33 @@ var members = []string{"process", "args", "env", "cwd", "user", "uid", "gid", "c
 	"annotations", "hooks", "prestart", "createRuntime", "linux", "namespaces", "seccomp", "defaultAction", "syscalls", "names", "action", "listenerPath",
 	"resources", "memory", "limit", "swap", "pids", "cpu", "quota", "period", "devices", "maskedPaths", "readonlyPaths", "rootfsPropagation", "sysctl", "unified"}
 
-// clear rejects a member whose name differs from one of members only in case: runc's decoder ignores
-// case and would use the member, while sbx-oci would not see it.
-func clear(n *doc.Node) error {
-	for i := range doc.Items(n) {
-		if err := clear(n.Items[i]); err != nil {
+// clear rejects what a runtime reads otherwise than sbx-oci. runc's decoder ignores the case of member
+// names: it would use a member whose name differs from one of members only in case, which sbx-oci would
+// not see. crun is written in C: to it, names and strings end at a NUL.
+func clear(n *doc.Node) error { return clearIn(n, true) }
+
+// clearIn is clear; known is false for an object whose members have arbitrary names.
+func clearIn(n *doc.Node, known bool) error {
+	if strings.ContainsRune(n.Text, 0) {
+		return &spec.Problem{On: "config.json", Do: "read the value " + spec.Word(n.Text), Why: "some runtimes end it at its NUL", Help: "leave the NUL out"}
+	}
+	for i := range n.Items {
+		if err := clearIn(n.Items[i], true); err != nil {
 			return err
 		}
 	}
 	for i := range n.Members {
 		key := n.Members[i].Key
+		if strings.ContainsRune(key, 0) {
+			return &spec.Problem{On: "config.json", Do: "read the member " + spec.Word(key), Why: "some runtimes end its name at the NUL", Help: "leave the NUL out"}
+		}
 		for _, name := range members { // a letter that is not ASCII may be longer than the letter that it folds to
-			if len(key) >= len(name) && key != name && strings.EqualFold(key, name) {
+			if known && len(key) >= len(name) && key != name && strings.EqualFold(key, name) {
 				return &spec.Problem{On: "config.json", Do: "read the member " + spec.Word(key), Why: "some runtimes take it for " + name, Help: "write it " + name}
 			}
 		}
-		if v := n.Members[i].Value; key != "annotations" && key != "sysctl" && key != "unified" { // members with arbitrary names
-			if err := clear(v); err != nil {
-				return err
-			}
+		if err := clearIn(n.Members[i].Value, key != "annotations" && key != "sysctl" && key != "unified"); err != nil {
+			return err
 		}
 	}
 	return nil

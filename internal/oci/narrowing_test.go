@@ -39,15 +39,20 @@ func TestNarrowing(t *testing.T) {
 	}
 }
 
-// TestMembersOfAnotherCase: runc's decoder ignores the case of member names and uses the last of
-// two.
-func TestMembersOfAnotherCase(t *testing.T) {
+// TestClear: runc's decoder ignores the case of member names and uses the last of two, and crun ends
+// strings at a NUL.
+func TestClear(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"process": {"args": ["a"]}, "annotations": {"ARGS": "x", "Process": "y"}, "linux": {"sysctl": {"Type": "z"}}}`: true,
 		`{"process": {"args": ["a"], "ARGS": ["b"]}}`:                                                                    false,
 		`{"Process": {"args": ["a"]}}`:                                                                                   false,
 		`{"mounts": [{"destination": "/x", "Source": "/etc"}]}`:                                                          false,
 		`{"proce\u017f\u017f": {}}`:                                                                                      false, // ſ folds to s
+		`{"process\u0000": {"args": ["b"]}}`:                                                                             false,
+		`{"annotations": {"a\u0000b": "c"}}`:                                                                             false,
+		`{"annotations": {"a": "b\u0000c"}}`:                                                                             false,
+		`{"process": {"args": ["a", "b\u0000c"]}}`:                                                                       false,
+		`{"annotations": {"a": "\\u0000", "b": "\u0001"}}`:                                                               true,
 	} {
 		if err := clear(parsed(t, text)); (err == nil) != want {
 			t.Errorf("%s: %v", text, err)
@@ -84,6 +89,11 @@ func TestAllows(t *testing.T) {
 		{`{"defaultAction": "SCMP_ACT_ERRNO"}`, false},
 		{`{"defaultAction": "SCMP_ACT_ERRNO", "syscalls": [{"names": ["x", "landlock_add_rule"], "action": "SCMP_ACT_ALLOW"}]}`, true},
 		{`{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [{"names": ["landlock_add_rule"], "action": "SCMP_ACT_ERRNO"}]}`, false},
+		{`{"defaultAction": "SCMP_ACT_ERRNO", "syscalls": [{"names": ["landlock_add_rule"], "action": "SCMP_ACT_ALLOW", "args": [{"index": 0, "value": 1, "op": "SCMP_CMP_EQ"}]}]}`, false},
+		{`{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [{"names": ["landlock_add_rule"], "action": "SCMP_ACT_ERRNO", "args": [{"index": 0, "value": 1, "op": "SCMP_CMP_EQ"}]}]}`, false},
+		{`{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [{"names": ["landlock_add_rule"], "action": "SCMP_ACT_ERRNO"}, {"names": ["landlock_add_rule"], "action": "SCMP_ACT_ALLOW"}]}`, false},
+		{`{"defaultAction": "SCMP_ACT_ERRNO", "syscalls": [{"names": ["landlock_add_rule"], "action": "SCMP_ACT_ALLOW"}, {"names": ["landlock_add_rule"], "action": "SCMP_ACT_ERRNO"}]}`, false},
+		{`{"defaultAction": "SCMP_ACT_ERRNO", "syscalls": [{"names": ["landlock_add_rule"], "action": "SCMP_ACT_ALLOW"}, {"names": ["landlock_add_rule"], "action": "SCMP_ACT_ALLOW", "args": [{"index": 0, "value": 1, "op": "SCMP_CMP_EQ"}]}]}`, true},
 	} {
 		c1 := &Container{Config: parsed(t, `{"linux": {"seccomp": `+c.seccomp+`}}`)}
 		if c.seccomp == `null` {

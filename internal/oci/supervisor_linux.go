@@ -32,6 +32,7 @@ type supervisor struct {
 
 	turn   sync.Mutex  // guards run's state
 	walled sync.Map    // pids of sbx-init that have handed over their listener, until the command starts
+	clock  sync.Once   // starts limits.timeout
 	late   atomic.Bool // limits.timeout has killed the container
 }
 
@@ -112,10 +113,8 @@ func (s *supervisor) welcome(conn int) {
 	if listener < 0 {
 		return
 	}
-	if isFirst {
-		s.begin(listener)
-	}
-	s.answer(l, listener)
+	s.clock.Do(s.limit)
+	s.answer(l, listener, isFirst)
 }
 
 // hear answers messages up to the one that brings the seccomp listener of process pid, which is about
@@ -187,30 +186,14 @@ func (s *supervisor) know(pid int) error {
 	return nil
 }
 
-// begin lets the first process execute the command and starts limits.timeout. This exec does
-// not count as one of the command's.
-func (s *supervisor) begin(listener int) {
-	var n seccomp.Notification
-	for {
-		taken, over := seccomp.Next(listener, &n)
-		if over {
-			return
-		}
-		if !taken { // the call was interrupted and will be repeated
-			continue
-		}
-		if is, _ := seccomp.Exec(seccomp.Native, n.Call()); is {
-			break
-		}
-		_ = n.Fail(listener, unix.ENOSYS) // sbx-init makes no other notified call
-	}
+// limit starts limits.timeout, with the first command in the container: an exec may come before start.
+func (s *supervisor) limit() {
 	if s.timeout > 0 {
 		time.AfterFunc(s.timeout, func() {
 			s.late.Store(true)
 			s.end()
 		})
 	}
-	_ = seccomp.Continue(listener, n.ID)
 }
 
 // end kills the container's first process; the kernel then kills its whole pid namespace.
@@ -220,9 +203,10 @@ func (s *supervisor) end() {
 	}
 }
 
-// answer answers notifications until no thread is left under the filter. It waits with poll(2):
-// before Linux 6.11 a blocked SECCOMP_IOCTL_NOTIF_RECV does not return when the last thread ends.
-func (s *supervisor) answer(l *listen.Listener, fd int) {
+// answer answers notifications until no thread is left under the filter. The first exec of the
+// container's first process makes it the command, and is not charged. answer waits with poll(2): before
+// Linux 6.11 a blocked SECCOMP_IOCTL_NOTIF_RECV does not return when the last thread ends.
+func (s *supervisor) answer(l *listen.Listener, fd int, first bool) {
 	defer unix.Close(fd)
 	defer l.Close()
 	for {
@@ -239,7 +223,11 @@ func (s *supervisor) answer(l *listen.Listener, fd int) {
 		}
 		if taken {
 			s.turn.Lock()
-			l.Answer()
+			if first {
+				first = !l.AnswerFirst()
+			} else {
+				l.Answer()
+			}
 			s.turn.Unlock()
 		}
 	}
