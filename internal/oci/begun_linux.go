@@ -37,6 +37,7 @@ func (m *making) ahead(supervised bool) (err error) {
 		return err
 	}
 	defer unix.Close(p[0])
+	_ = unix.SetNonblock(p[1], true) // see send
 	line, files := m.Line.With(m.shelf.dir, "bundle", "b", "config", "f"), map[int]int{configAt: p[0]}
 	if m.supervisor = nil; supervised {
 		conn := -1
@@ -68,7 +69,7 @@ func (m *making) ahead(supervised bool) (err error) {
 const configAt = front.AboveAll + 1
 
 // wait sends the runtime its config.json and waits for it to exit.
-func (m *making) wait() (status int, err error) {
+func (m *making) wait() (ended unix.WaitStatus, err error) {
 	if m.begun == nil { // no spec applies: run the engine's own command line
 		files := map[int]int{}
 		for fd := 3; fd < m.Kept(m.Environ); fd++ {
@@ -78,18 +79,31 @@ func (m *making) wait() (status int, err error) {
 			return 0, err
 		}
 	}
-	if b := m.begun; b.config >= 0 {
-		for rest := m.config; len(rest) > 0; {
-			n, err := unix.Write(b.config, rest)
-			if err != nil && err != unix.EINTR {
-				break // the runtime has ended
-			}
-			rest = rest[max(n, 0):]
-		}
-		unix.Close(b.config)
+	if m.begun.config >= 0 {
+		m.begun.send(m.config)
 	}
 	defer func() { m.begun = nil }()
 	return m.begun.wait(), nil
+}
+
+// send writes config.json to the pipe. A runtime that opens its config.json only now finds the file that
+// has replaced the symlink, and never reads the pipe: so send ends with the runtime, too.
+func (b *begun) send(config []byte) {
+	defer unix.Close(b.config)
+	runtime, err := unix.PidfdOpen(b.pid, 0)
+	if err == nil {
+		defer unix.Close(runtime)
+	}
+	for pf := []unix.PollFd{{Fd: int32(b.config), Events: unix.POLLOUT}, {Fd: int32(runtime), Events: unix.POLLIN}}; len(config) > 0; {
+		if _, err := unix.Poll(pf, -1); err == unix.EINTR {
+			continue
+		}
+		n, err := unix.Write(b.config, config)
+		if err != nil && err != unix.EINTR && err != unix.EAGAIN || pf[1].Revents != 0 {
+			return
+		}
+		config = config[max(n, 0):]
+	}
 }
 
 // cancel kills a runtime that waits for its config.json.

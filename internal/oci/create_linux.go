@@ -27,17 +27,14 @@ func isName(id string) bool {
 
 // Create creates a container (create), or creates and runs one (run), under its specs.
 func (c *Call) Create() (status int, err error) {
-	if c.ID() == "" || strings.ContainsRune(c.ID(), '/') {
+	bundle, text, err := c.bundle()
+	if err != nil || c.ID() == "" {
 		return 0, HandOn(c.Inner, &c.Line, c.Environ) // the runtime reports the error
 	}
-	if !isName(c.ID()) {
-		return 0, &spec.Problem{On: spec.Word(c.ID()), Do: "make the container", Why: "its id is longer than 199 characters or no file name"}
-	}
-	bundle, text, err := c.bundle()
-	if err != nil {
-		return 0, HandOn(c.Inner, &c.Line, c.Environ) // the runtime reads the same file
-	}
 	t, err := Decode(c.ID(), bundle, text)
+	if err == nil {
+		err = c.named()
+	}
 	if err != nil {
 		if docs, e := Documents(&c.Own, nil); e == nil && len(docs) == 0 && !bytes.Contains(text, []byte(AnnotationSpec)) {
 			return 0, HandOn(c.Inner, &c.Line, c.Environ) // no spec applies
@@ -75,15 +72,19 @@ func (c *Call) Create() (status int, err error) {
 	if m.supervisor != nil {
 		go m.supervisor.serve()
 	}
-	status, err = m.wait()
+	ended, err := m.wait()
 	if e := m.shelf.release(); err == nil {
 		err = e
 	}
+	if ended.Signaled() {
+		m.destroy()
+	}
+	status = statusOf(ended)
 	switch {
 	case err != nil:
 		return 0, m.refuse(err)
 	case m.foreground():
-		m.ran(status)
+		m.ran(ended)
 	case status != 0:
 		_ = m.refuse(m.unmade(status))
 	default:
@@ -143,6 +144,9 @@ func (m *making) prepare() error {
 	}
 	if len(m.t.Args) == 0 || m.t.Root == m.t.Bundle {
 		return &spec.Problem{On: m.t.Bundle + "/config.json", Do: "hold a spec for this container", Why: "it names no command or no root"}
+	}
+	if err := m.confine(); err != nil {
+		return err
 	}
 	facts := host.Facts()
 	if why := m.t.unheard(); why != "" {

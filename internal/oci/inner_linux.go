@@ -1,6 +1,8 @@
 package oci
 
 import (
+	"errors"
+	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -112,23 +114,29 @@ var notForwarded = []syscall.Signal{unix.SIGKILL, unix.SIGSTOP, unix.SIGCHLD, un
 
 const sigMax = syscall.Signal(64)
 
-// inherited returns fd if the caller passed it on, else ^0, which package syscall takes as none.
+// inherited returns fd if the caller passed it on, else none.
 func inherited(fd int) uintptr {
 	if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC != 0 {
-		return ^uintptr(0)
+		return none
 	}
 	return uintptr(fd)
 }
 
-// wait waits for the child and returns its exit status as a shell does: 128+n for signal n.
-func (c *child) wait() (status int) {
+// none is what package syscall takes for no descriptor.
+const none = ^uintptr(0)
+
+// wait waits for the child.
+func (c *child) wait() (ws unix.WaitStatus) {
 	defer close(c.done)
-	var ws unix.WaitStatus
 	for {
 		if _, err := unix.Wait4(c.pid, &ws, 0, nil); err != unix.EINTR {
-			break
+			return ws
 		}
 	}
+}
+
+// statusOf returns an exit status as a shell does: 128+n for signal n.
+func statusOf(ws unix.WaitStatus) int {
 	if ws.Signaled() {
 		return 128 + int(ws.Signal())
 	}
@@ -141,35 +149,40 @@ func attend(inner string, l *Line, environ []string) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.wait(), nil
+	return statusOf(c.wait()), nil
 }
 
-// ask runs the runtime proper and returns what it prints.
-func ask(inner string, l *Line, environ []string) (string, bool) {
+// longestAnswer is how much a runtime may print. A state holds the container's annotations, of which
+// config.json has up to 1 MiB, each byte as up to six.
+const longestAnswer = 16 << 20
+
+// ask runs the runtime proper and returns what it prints; nil if it fails.
+func ask(inner string, l *Line, environ []string) ([]byte, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
-		return "", false
+		return nil, err
 	}
 	defer r.Close()
 	null, err := os.OpenFile("/dev/null", os.O_RDWR, 0)
 	if err != nil {
-		return "", false
+		return nil, err
 	}
 	defer null.Close()
 	p, err := os.StartProcess(inner, append([]string{inner}, l.Words()...), &os.ProcAttr{Env: environ, Files: []*os.File{null, w, null}})
 	w.Close()
 	if err != nil {
-		return "", false
+		return nil, err
 	}
-	out := make([]byte, 0, 4096)
-	buf := make([]byte, 4096)
-	for len(out) < 1<<20 {
-		n, err := r.Read(buf)
-		out = append(out, buf[:n]...)
-		if err != nil {
-			break
-		}
+	out, err := io.ReadAll(io.LimitReader(r, longestAnswer+1))
+	if len(out) > longestAnswer {
+		_ = p.Kill()
+		err = errors.New("it prints more than 16 MiB")
 	}
-	state, err := p.Wait()
-	return string(out), err == nil && state.Success()
+	switch state, e := p.Wait(); {
+	case err != nil || e != nil:
+		return nil, errors.Join(err, e)
+	case !state.Success():
+		return nil, nil
+	}
+	return out, nil
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/audit"
+	"sbx/internal/doc"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/outer"
@@ -143,12 +144,14 @@ func (c *Call) pid() int {
 	if pid, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil {
 		return pid
 	}
-	return int(whole(c.ask("state").Get("pid")))
+	state, _ := c.askState()
+	return int(whole(state.Get("pid")))
 }
 
 // ran finishes the record of a container whose end the runtime has waited for. A container that the
 // runtime could not start has no pid file.
-func (m *making) ran(status int) {
+func (m *making) ran(ended unix.WaitStatus) {
+	status := statusOf(ended)
 	if st, err := os.Stat(cmp.Or(m.Value("pid-file"), m.shelf.dir+"/"+pidFile)); status != 0 && (err != nil || st.ModTime().Before(m.record.StartedAt.Truncate(time.Second))) {
 		_ = m.refuse(m.unmade(status))
 		return
@@ -157,12 +160,18 @@ func (m *making) ran(status int) {
 		_ = m.shelf.drop()
 		_ = os.Remove(m.linkPath())
 	}()
+	unknown := ""
+	if ended.Signaled() {
+		unknown = filepath.Base(m.Inner) + ", which alone knows it, was killed"
+	}
 	if m.supervisor != nil {
-		m.supervisor.finish(unix.WaitStatus(status<<8), "")
+		m.supervisor.finish(unix.WaitStatus(status<<8), unknown)
 		return
 	}
 	m.record.EndedAt = time.Now()
-	m.record.Exit = audit.Exit{Code: spec.Some(status)}
+	if m.record.Container.ExitUnknown = unknown; unknown == "" {
+		m.record.Exit = audit.Exit{Code: spec.Some(status)}
+	}
 	m.record.Usage.WallMS = spec.Some(time.Since(m.record.StartedAt).Milliseconds())
 	_ = m.sink.Close(m.record)
 }
@@ -170,6 +179,16 @@ func (m *making) ran(status int) {
 // unmade returns the error about a container that the runtime could not create.
 func (m *making) unmade(status int) error {
 	return &spec.Problem{Do: "make the container", Why: filepath.Base(m.Inner) + " ended with " + strconv.Itoa(status) + "; what it said is the engine's to tell"}
+}
+
+// destroy deletes the container under a spec whose runtime was killed: nobody waits for it any more.
+// If it is one of another bundle, the killed runtime did not make it.
+func (m *making) destroy() {
+	state, err := m.askState()
+	if at := fileAt(m.shelf.dir); err != nil || at == (file{}) || fileAt(doc.Text(state.Get("bundle"))) != at {
+		return
+	}
+	_, _ = ask(m.Inner, &Line{Global: m.Global, Verb: "delete", Flags: []Flag{{Words: []string{"--force"}}}, Rest: []string{m.ID()}}, m.Environ)
 }
 
 // unclaimed handles a container whose name is taken. Without a spec, the runtime reports that. With

@@ -25,11 +25,16 @@ func (c *Call) Run() (status int, err error) {
 		return c.Create()
 	case "restore":
 		return c.restore()
-	case "start":
+	case "start", "exec", "delete":
+		err = c.named()
+	}
+	switch {
+	case err != nil:
+	case c.Verb == "start":
 		err = c.start()
-	case "exec":
+	case c.Verb == "exec":
 		err = c.exec()
-	case "delete":
+	case c.Verb == "delete":
 		return c.remove()
 	}
 	if err != nil {
@@ -42,8 +47,8 @@ func (c *Call) Run() (status int, err error) {
 // If the file is lost, kept returns an error: a process started without the Narrowing would be less
 // restricted than the container.
 func (c *Call) kept() (*Narrowing, error) {
-	if !isName(c.ID()) {
-		return nil, nil
+	if c.ID() == "" {
+		return nil, nil // the runtime reports it
 	}
 	path := c.shelf().dir + "/" + narrowingFile
 	b, err := os.ReadFile(path)
@@ -54,7 +59,11 @@ func (c *Call) kept() (*Narrowing, error) {
 			// state.
 			bundle := ""
 			if c.bundled == "" {
-				bundle = doc.Text(c.ask("state").Get("bundle"))
+				state, err := c.askState()
+				if err != nil {
+					return nil, err
+				}
+				bundle = doc.Text(state.Get("bundle"))
 			}
 			if _, err := os.Lstat(bundle + "/" + narrowingFile); bundle == "" || err != nil {
 				return nil, nil
@@ -76,21 +85,23 @@ func (c *Call) kept() (*Narrowing, error) {
 	return narrowingOf(n), nil
 }
 
-// ask runs a verb of the runtime proper on the container and parses its output as JSON.
-func (c *Call) ask(verb string) *doc.Node {
-	out, ok := ask(c.Inner, &Line{Global: c.Global, Verb: verb, Rest: []string{c.ID()}}, c.Environ)
-	if !ok {
-		return nil
+// askState returns the runtime's state of the container (runtime-spec, "State"); nil if it knows none.
+func (c *Call) askState() (n *doc.Node, err error) {
+	out, err := ask(c.Inner, &Line{Global: c.Global, Verb: "state", Rest: []string{c.ID()}}, c.Environ)
+	if out != nil && err == nil {
+		n, err = doc.ParseLaxJSON("the container's state", out, 64)
 	}
-	n, err := doc.ParseJSON(verb, []byte(out))
 	if err != nil {
-		return nil
+		return nil, &spec.Problem{On: c.ID(), Do: "ask " + filepath.Base(c.Inner) + " for the container's state", Why: err.Error()}
 	}
-	return n
+	return n, nil
 }
 
-// isThere reports whether the runtime proper knows the container.
-func (c *Call) isThere() bool { return c.ask("state") != nil }
+// isThere reports whether the runtime proper knows the container, or does not tell.
+func (c *Call) isThere() bool {
+	n, err := c.askState()
+	return n != nil || err != nil
+}
 
 // restore fails if a spec applies: the spec never restricted the processes of a checkpoint.
 func (c *Call) restore() (int, error) {
@@ -123,7 +134,11 @@ func (c *Call) start() error {
 	b, _ := os.ReadFile(c.shelf().dir + "/" + pidFile)
 	pid, _ := strconv.Atoi(string(b))
 	if pid == 0 {
-		pid = int(whole(c.ask("state").Get("pid")))
+		state, err := c.askState()
+		if err != nil {
+			return err
+		}
+		pid = int(whole(state.Get("pid")))
 	}
 	if err := emptyNetwork(pid); err != nil {
 		return &spec.Problem{Field: "network.mode", Do: "take the container's network away", Why: err.Error()}
@@ -135,6 +150,9 @@ func (c *Call) start() error {
 func (c *Call) exec() error {
 	n, err := c.kept()
 	if n == nil {
+		return err
+	}
+	if err := c.confine(); err != nil {
 		return err
 	}
 	file := c.Value("process", "p")
@@ -219,19 +237,16 @@ func (c *Call) come(n *Narrowing) (at int, err error) {
 // remove deletes the container and finishes its record.
 func (c *Call) remove() (status int, err error) {
 	link := c.linkPath()
-	if !isName(c.ID()) {
-		return 0, HandOn(c.Inner, &c.Line, c.Environ)
-	}
 	if _, err := os.Lstat(link); err != nil {
 		return 0, HandOn(c.Inner, &c.Line, c.Environ)
 	}
-	state := doc.Text(c.ask("state").Get("status"))
+	state, _ := c.askState() // without it, the container can be deleted all the same
 	status, err = attend(c.Inner, &c.Line, c.Environ)
 	if err != nil || status != 0 {
 		return status, err
 	}
 	why := "a runtime does not wait for the container: its engine alone knows the exit status"
-	if state == "created" {
+	if doc.Text(state.Get("status")) == "created" {
 		why = neverStarted
 	}
 	if gone(c.shelf().dir) {
