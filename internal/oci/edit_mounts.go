@@ -1,6 +1,7 @@
 package oci
 
 import (
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,17 +98,37 @@ func (e *editor) confines() bool {
 // other type.
 var typed = []string{"tmpfs", "proc", "sysfs", "devpts", "mqueue", "cgroup", "cgroup2"}
 
-// unseen returns the error for a mount whose files sbx-oci cannot inspect, so that it would miss
-// files in it that must be hidden or protected.
+// unseen returns the error for a mount whose files sbx-oci cannot inspect or keep masked, so that it
+// would miss files in it that must be hidden or protected.
 func (e *editor) unseen(p *Place) error {
-	if p.Path == "/" {
-		return &spec.Problem{On: p.Target, Do: "hold the spec in the container", Why: "a volume is mounted over its root", Help: "have the volume as the container's root"}
+	refuse := func(why, help string) error {
+		return &spec.Problem{On: p.Target, Do: "hold the spec in the container", Why: why, Help: help}
 	}
-	if !e.confines() || p.binds() || slices.Contains(typed, p.Type) {
-		return nil
+	switch {
+	case p.Path == "/":
+		return refuse("a volume is mounted over its root", "have the volume as the container's root")
+	case !e.confines():
+	case p.inProcess():
+		return refuse("it is in the directory of a process, where the runtime's own files of /proc lie", "mount it elsewhere")
+	case p.binds():
+	case p.Type == "proc" && p.Path != "/proc" || p.Type == "sysfs" && p.Path != sysfs:
+		return refuse("the kernel's settings, masked in /proc and /sys, would be open there", "leave the mount out")
+	case !slices.Contains(typed, p.Type):
+		return refuse("a file system of type "+spec.Word(p.Type)+" is mounted there, which the container alone will have", "mount it on the host, and bind it")
 	}
-	return &spec.Problem{On: p.Target, Do: "hold the spec in the container", Why: "a file system of type " + spec.Word(p.Type) + " is mounted there, which the container alone will have",
-		Help: "mount it on the host, and bind it"}
+	return nil
+}
+
+// inProcess reports whether a mount is in the directory of a process in /proc.
+func (p *Place) inProcess() bool {
+	for _, path := range []string{p.Path, filepath.Clean(p.Target)} {
+		rest, is := strings.CutPrefix(path, "/proc/")
+		of, _, _ := strings.Cut(rest, "/")
+		if _, err := strconv.ParseUint(of, 10, 64); is && (err == nil || of == "self" || of == "thread-self") {
+			return true
+		}
+	}
+	return false
 }
 
 // keeps reports whether the container keeps a mount of its engine. The container does not keep a
