@@ -148,19 +148,7 @@ func (m *making) prepare() error {
 	if err := m.confine(); err != nil {
 		return err
 	}
-	facts := host.Facts()
-	if why := m.t.unheard(); why != "" {
-		facts.Listener = wrap.Answer{State: wrap.No, Why: why}
-	}
-	if !m.t.allows("landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self") {
-		facts.LandlockABI, facts.LandlockWhy = 0, "the container's own list of system calls shuts it"
-	}
-	if !m.t.allows("seccomp") {
-		facts.Seccomp = wrap.Answer{State: wrap.No, Why: "the container's own list of system calls denies seccomp(2)"}
-	}
-	if ofNode() && m.global("cgroup-manager") != "disabled" {
-		facts.Tools = []wrap.Tool{{Name: "sbx-oci", Path: m.Inner}}
-	}
+	facts := m.facts()
 	supervised := facts.Listener.State != wrap.No
 	if supervised && !m.foreground() && front.Report() == 0 {
 		return errUnparted
@@ -222,6 +210,24 @@ func (m *making) prepare() error {
 		return err
 	}
 	return m.attended(s, &run.Container{Of: contained, Held: held}, &w, e.programs[walls.Init])
+}
+
+// facts returns what the host can enforce, as far as the container's own list of system calls allows it.
+func (m *making) facts() wrap.Host {
+	facts := host.Facts()
+	if why := m.t.unheard(); why != "" {
+		facts.Listener = wrap.Answer{State: wrap.No, Why: why}
+	}
+	if !m.t.allows("landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "openat") {
+		facts.LandlockABI, facts.LandlockWhy = 0, "the container's own list of system calls shuts it"
+	}
+	if !m.t.allows("seccomp") {
+		facts.Seccomp = wrap.Answer{State: wrap.No, Why: "the container's own list of system calls denies seccomp(2)"}
+	}
+	if ofNode() && m.global("cgroup-manager") != "disabled" {
+		facts.Tools = []wrap.Tool{{Name: "sbx-oci", Path: m.Inner}}
+	}
+	return facts
 }
 
 // handed returns the number of sbx-init's socket to the supervisor; 0 for none.
