@@ -93,6 +93,11 @@ func TestOCIDescriptors(t *testing.T) {
 				t.Errorf("%q, %q: %+v", c.script, c.flags, r)
 			}
 		}
+		n.policy = t.TempDir() // without a spec, the runtime decides
+		args := []string{"run", "--preserve-fds", "9999999999", "--bundle", bundle, "sbx-e2e-fds"}
+		if bare, r := ociRun(t, bundle, n.bare(args...)), ociRun(t, bundle, n.under(args...)); bare.status != r.status {
+			t.Errorf("%+v, bare %+v", r, bare)
+		}
 		n.clean()
 	})
 }

@@ -72,8 +72,10 @@ const configAt = front.AboveAll + 1
 func (m *making) wait() (ended unix.WaitStatus, err error) {
 	if m.begun == nil { // no spec applies: run the engine's own command line
 		files := map[int]int{}
-		for fd := 3; fd < m.Kept(m.Environ); fd++ {
-			files[fd] = int(inherited(fd))
+		for _, fd := range m.inherited {
+			if fd < m.Kept(m.Environ) {
+				files[fd] = fd
+			}
 		}
 		if err := m.begin(&m.Line, files); err != nil {
 			return 0, err

@@ -41,11 +41,9 @@ func (c *Call) Create() (status int, err error) {
 		}
 		return 0, err
 	}
-	if front.Report() != 0 {
-		c.inherited = inherits()
-		if !c.follow() {
-			return 1, nil
-		}
+	c.inherited = inherits()
+	if front.Report() != 0 && !c.follow() {
+		return 1, nil
 	}
 	id, err := audit.NewID(time.Now())
 	if err != nil {
