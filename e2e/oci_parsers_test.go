@@ -269,3 +269,50 @@ func TestOCIFirstCommand(t *testing.T) {
 		n.clean()
 	})
 }
+
+// TestOCIExchanged checks that a container does not run whose root or volume was exchanged after sbx-oci
+// had looked at it: what the spec hides could lie elsewhere in that.
+func TestOCIExchanged(t *testing.T) {
+	ociOn(t, func(t *testing.T, n *ociNode) {
+		n.allow(`{"access_mode": "workspace-write", "working_dir": "/work", "filesystem": {"hide": ["/vol/secret", "/work/secret"]}}`)
+		policy := n.policy
+		for _, what := range []string{"/vol", "/work", "root"} {
+			for _, verb := range []string{"create", "run"} {
+				for _, control := range []bool{true, false} {
+					was, other := filepath.Join(t.TempDir(), "on"), filepath.Join(t.TempDir(), "on")
+					for _, dir := range []string{was, other} {
+						for _, volume := range []string{"vol", "work"} {
+							must(t, os.MkdirAll(filepath.Join(dir, volume), 0o755))
+							must(t, os.WriteFile(filepath.Join(dir, volume, "secret"), nil, 0o644))
+						}
+					}
+					secret := filepath.Join(other, what, "s")
+					bundle := ociBundle(t, []string{"sh", "-c", "cat /opt/s /vol/s /work/s"}, func(config map[string]any) {
+						mount(config, "/vol", filepath.Join(was, "vol"), "rbind", "ro")
+						mount(config, "/work", filepath.Join(was, "work"), "rbind")
+					})
+					if what == "root" {
+						was, other = filepath.Join(bundle, "rootfs"), filepath.Join(ociBundle(t, nil, nil), "rootfs")
+						secret = filepath.Join(other, "opt/s")
+					}
+					must(t, os.WriteFile(secret, []byte("SECRET\n"), 0o644))
+					if n.policy = policy; control {
+						n.policy = t.TempDir()
+					}
+					exchanges := n.by(`case " $* " in *" ` + verb + ` "*) sleep 0.5; mv ` + was + " " + was + ".was; mv " + other + " " + was + `;; esac; exec "$R" "$@"`)
+					const id = "sbx-e2e-exchanged"
+					r := ociRun(t, bundle, exchanges.under(verb, "--bundle", bundle, id))
+					if control {
+						if (verb == "create") != (r.status == 0) || (verb == "run") != (r.out == "SECRET\n") {
+							t.Errorf("control, %s, %s: %+v", verb, what, r)
+						}
+					} else if r.status == 0 || r.out != "" || !strings.Contains(r.err, "exchanged") || n.lastRecord()["state"] != "refused" {
+						t.Errorf("%s, %s: %+v, %v", verb, what, r, n.lastRecord()["error"])
+					}
+					ociRun(t, bundle, n.under("delete", "--force", id))
+					n.leaves(id)
+				}
+			}
+		}
+	})
+}

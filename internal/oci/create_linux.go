@@ -82,13 +82,13 @@ func (c *Call) Create() (status int, err error) {
 	case err != nil:
 		return 0, m.refuse(err)
 	case m.foreground():
-		m.ran(ended)
+		err = m.ran(ended)
 	case status != 0:
 		_ = m.refuse(m.unmade(status))
 	default:
-		m.started()
+		err = m.started()
 	}
-	return status, nil
+	return status, err
 }
 
 // bundle reads the container's bundle directory and config.json; crun's --config names another.
@@ -115,6 +115,7 @@ type making struct {
 	supervisor *supervisor // nil if the container needs none
 	begun      *begun
 	config     []byte // the edited config.json
+	looked     looked
 }
 
 // prepare edits a copy of the bundle if a spec applies, and starts the runtime proper before
@@ -178,7 +179,7 @@ func (m *making) prepare() error {
 			return err
 		}
 	}
-	e := editor{c: m.t, groups: len(facts.Tools) > 0, s: s, plan: contained.Plan, nodes: contained.Nodes, hold: m.shelf.hold, root: m.shelf.root}
+	e := editor{c: m.t, groups: len(facts.Tools) > 0, s: s, plan: contained.Plan, nodes: contained.Nodes, hold: m.shelf.hold, root: m.shelf.root, looked: looked{}}
 	if n.Init {
 		if e.programs, err = m.inits(&w, contained.Plan.Filter.On); err != nil {
 			return err
@@ -188,6 +189,7 @@ func (m *making) prepare() error {
 	if err != nil {
 		return err
 	}
+	m.looked = e.looked
 	m.record.Host = &s.Host
 	m.record.Enforcement = m.lines(s, contained, exposed)
 	m.record.AccessMode = contained.Plan.HeldMode(s.Resolved)

@@ -52,7 +52,8 @@ type editor struct {
 	nodes []wrap.Node
 	// hold returns a path for rest under base that the runtime can safely bind, and the kind of
 	// file that is there; see shelf.hold.
-	hold func(base, rest string) (path string, as source, err error)
+	hold   func(base, rest string, seen int) (path string, as source, err error)
+	looked looked // what the runtime binds by the engine's own paths
 
 	// root creates a root directory with mount points for nodes; see shelf.root.
 	root func(nodes []wrap.Node) (string, error)

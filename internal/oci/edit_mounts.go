@@ -32,7 +32,13 @@ func (e *editor) files(init bool) error {
 // by the spec's. If the spec has a root of its own, only mounts in view are kept.
 func (e *editor) mounts(init bool) error {
 	var all []*doc.Node
-	add := func(m Mount) { all = append(all, m.node()) }
+	if e.plan.Base != wrap.BaseEmpty {
+		e.looked.mounted("/", e.s.root)
+	}
+	add := func(m Mount, seen int) {
+		all = append(all, m.node())
+		e.looked.mounted(m.Target, seen)
+	}
 	for i := range e.s.Places {
 		p := &e.s.Places[i]
 		if why := e.unseen(p); why != nil {
@@ -50,14 +56,14 @@ func (e *editor) mounts(init bool) error {
 	}
 	for i := range e.nodes {
 		n := &e.nodes[i]
-		m, err := e.mount(n)
+		m, seen, err := e.mount(n)
 		if err != nil {
 			return err
 		}
 		if m.Target == "" {
 			continue
 		}
-		add(m)
+		add(m, seen)
 		if n.Kind != wrap.NodeBind {
 			continue
 		}
@@ -80,7 +86,7 @@ func (e *editor) mounts(init bool) error {
 		all = append(dev, all...)
 		for _, f := range []string{walls.Init, walls.File} {
 			if e.programs[f] != "" {
-				add(Mount{Target: f, Type: "bind", Source: e.programs[f], Options: []string{"bind", "ro", "nosuid", "nodev"}})
+				add(Mount{Target: f, Type: "bind", Source: e.programs[f], Options: []string{"bind", "ro", "nosuid", "nodev"}}, -1)
 			}
 		}
 	}
@@ -147,16 +153,20 @@ func (e *editor) shows(p *Place) bool {
 	return g.Access >= view.Read && g.Source == p.Path
 }
 
-// own returns the container's ith mount for a target, restricted as the spec demands for path.
-func (e *editor) own(i int, target, path string) Mount {
+// own returns the container's ith mount for a target, restricted as the spec demands for path, and a
+// descriptor of its source.
+func (e *editor) own(i int, target, path string) (m Mount, seen int) {
 	place := &e.s.Places[i]
-	m := *place.Mount
+	m, seen = *place.Mount, place.tree
 	m.Target, m.Options = target, slices.Clone(m.Options)
 	if m.binds() && place.Path == "/dev/shm" && e.s.Resolved.Private { // not the shared memory of other containers
 		m = Mount{Target: target, Type: "tmpfs", Source: "shm", Options: []string{"nosuid", "nodev", "noexec", "mode=1777"}}
 	}
+	if !m.binds() {
+		seen = -1
+	}
 	if !e.confines() {
-		return m
+		return m, seen
 	}
 	if !place.ofRuntime() && (e.plan.View.At(path).Access < view.Write || !m.binds() && m.Type != "tmpfs") {
 		m.closed()
@@ -174,7 +184,7 @@ func (e *editor) own(i int, target, path string) Mount {
 	if place.IsFile {
 		m.single()
 	}
-	return m
+	return m, seen
 }
 
 // single makes m the bind mount of a file: crun's recursive read-only works on directories only.
@@ -210,10 +220,11 @@ func (m *Mount) option(o string) {
 	}
 }
 
-// mount converts a node of the plan to a mount of config.json; the zero Mount if it needs none.
-func (e *editor) mount(n *wrap.Node) (m Mount, err error) {
+// mount converts a node of the plan to a mount of config.json; the zero Mount if it needs none. seen is a
+// descriptor of the source that sbx-oci has looked at, and that the runtime binds by its path; -1 for none.
+func (e *editor) mount(n *wrap.Node) (m Mount, seen int, err error) {
 	if n.Path == "/" || kernels(n.Path) {
-		return m, nil // see proc
+		return m, -1, nil // see proc
 	}
 	switch n.Kind {
 	case wrap.NodeBind:
@@ -235,34 +246,35 @@ func (e *editor) mount(n *wrap.Node) (m Mount, err error) {
 	case wrap.NodeEmptyFile:
 		m = Mount{Target: n.Path, Type: "bind", Source: "/dev/null", Options: []string{"bind", "ro", "nosuid"}}
 	}
-	return m, nil
+	return m, -1, nil
 }
 
-// bind returns the bind mount of one of the container's files or directories at a node's path.
-func (e *editor) bind(n *wrap.Node) (m Mount, err error) {
+// bind returns the bind mount of one of the container's files or directories at a node's path, as mount.
+func (e *editor) bind(n *wrap.Node) (m Mount, seen int, err error) {
 	base, rest, place := e.c.Root, strings.TrimPrefix(n.Source, "/"), e.s.files.over(n.Source)
-	if place != nil {
-		base, rest = place.Source, strings.TrimPrefix(n.Source[len(place.Path):], "/")
+	if seen = e.s.root; place != nil {
+		base, rest, seen = place.Source, strings.TrimPrefix(n.Source[len(place.Path):], "/"), place.tree
 	}
 	switch {
 	case place == nil || place.binds():
 	case e.plan.Base != wrap.BaseEmpty && n.Path == n.Source && e.shows(place):
-		return m, nil // visible already, as part of its file system
+		return m, -1, nil // visible already, as part of its file system
 	case rest == "":
-		return e.own(slices.IndexFunc(e.s.Places, func(p Place) bool { return p.Mount == place.Mount }), n.Path, n.Path), nil
+		m, seen = e.own(slices.IndexFunc(e.s.Places, func(p Place) bool { return p.Mount == place.Mount }), n.Path, n.Path)
+		return m, seen, nil
 	case place.Type == "sysfs" && n.For == "filesystem.read": // part of @system, and the same as the host's
 		if strings.HasPrefix(rest, "fs/") { // files under fs/ differ in a container
-			return m, nil
+			return m, -1, nil
 		}
-		base = sysfs
+		base, seen = sysfs, -1
 	default:
-		return m, &spec.Problem{Field: n.For, On: n.Source, Do: "have it in view", Why: place.Path + " is a file system that the container alone will have",
+		return m, -1, &spec.Problem{Field: n.For, On: n.Source, Do: "have it in view", Why: place.Path + " is a file system that the container alone will have",
 			Help: "name " + place.Path + " itself"}
 	}
 	m = Mount{Target: n.Path, Type: "bind", Options: []string{"rbind", "rprivate", "nosuid", "nodev"}}
 	var as source
-	if m.Source, as, err = e.hold(base, rest); err != nil {
-		return m, &spec.Problem{Field: n.For, On: n.Source, Do: "hold it for the container", Why: err.Error()}
+	if m.Source, as, err = e.hold(base, rest, seen); err != nil {
+		return m, -1, &spec.Problem{Field: n.For, On: n.Source, Do: "hold it for the container", Why: err.Error()}
 	}
 	m.restrict(as.Held)
 	switch { // the spec never widens access that the engine has restricted
@@ -280,5 +292,8 @@ func (e *editor) bind(n *wrap.Node) (m Mount, err error) {
 	if as.IsFile {
 		m.single()
 	}
-	return m, nil
+	if rest != "" {
+		seen = -1 // the runtime binds what hold has
+	}
+	return m, seen, nil
 }

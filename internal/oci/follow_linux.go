@@ -192,3 +192,11 @@ func fileAt(path string) file {
 	}
 	return file{st.Dev, st.Ino}
 }
+
+func fileOf(fd int) file {
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil {
+		return file{}
+	}
+	return file{st.Dev, st.Ino}
+}

@@ -26,7 +26,8 @@ type Seen struct {
 	Places   []Place // the container's mounts, in order
 	Program  wrap.Program
 
-	Dev string // the container's /dev, symlinks resolved
+	Dev  string // the container's /dev, symlinks resolved
+	root int    // a descriptor of the container's root
 
 	files *files
 }
@@ -38,7 +39,8 @@ const sysfs = "/sys"
 type Place struct {
 	*Mount
 	Path   string
-	source // of a bind mount
+	source     // of a bind mount
+	tree   int // a descriptor of its source; -1 for none
 }
 
 // ofEngine reports whether a mount is a file of the engine in /run, where the spec has a directory
@@ -78,7 +80,7 @@ func apart(f func()) {
 }
 
 func inspectFrom(c *Container, docs []*spec.SandboxSpec, facts wrap.Host) (*Seen, error) {
-	places, err := enter(c, slices.ContainsFunc(docs, func(d *spec.SandboxSpec) bool { return d.Filesystem.Value.Read.Set }))
+	places, root, err := enter(c, slices.ContainsFunc(docs, func(d *spec.SandboxSpec) bool { return d.Filesystem.Value.Read.Set }))
 	if err != nil {
 		return nil, &spec.Problem{Do: "look at the container's files", Why: err.Error()}
 	}
@@ -116,7 +118,7 @@ func inspectFrom(c *Container, docs []*spec.SandboxSpec, facts wrap.Host) (*Seen
 		h.Devices = append(h.Devices, wrap.Found{Path: row.Path, Real: row.Path, Kind: wrap.Device, Why: row.Why})
 	}
 	dev, err := realOf("/dev")
-	seen := &Seen{Resolved: r, Inputs: in, Host: h, Places: places, Dev: dev, files: files}
+	seen := &Seen{Resolved: r, Inputs: in, Host: h, Places: places, Dev: dev, root: root, files: files}
 	if p, outcome := host.LookUp(c.Args[0], r); outcome == host.Found { // otherwise the runtime reports it
 		seen.Program = p
 	}
@@ -125,16 +127,16 @@ func inspectFrom(c *Container, docs []*spec.SandboxSpec, facts wrap.Host) (*Seen
 
 // enter makes the container's files the calling thread's root, in a mount namespace of its own. It
 // creates missing mount points by the same rules as the runtime later will. lists says that a
-// document lists the readable paths.
-func enter(c *Container, lists bool) ([]Place, error) {
+// document lists the readable paths. root is an O_PATH descriptor.
+func enter(c *Container, lists bool) (places []Place, root int, err error) {
 	if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
-		return nil, os.NewSyscallError("unshare", err)
+		return nil, -1, os.NewSyscallError("unshare", err)
 	}
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return nil, os.NewSyscallError("mount /", err)
+		return nil, -1, os.NewSyscallError("mount /", err)
 	}
 	if err := unix.Mount(c.Root, c.Root, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
-		return nil, &os.PathError{Op: "bind", Path: c.Root, Err: err}
+		return nil, -1, &os.PathError{Op: "bind", Path: c.Root, Err: err}
 	}
 	trees := make([]int, len(c.Mounts))
 	for i := range c.Mounts {
@@ -151,36 +153,37 @@ func enter(c *Container, lists bool) ([]Place, error) {
 		}
 		fd, err := unix.OpenTree(unix.AT_FDCWD, source, flags)
 		if err != nil {
-			return nil, &os.PathError{Op: "look at the source of a mount", Path: source, Err: err}
+			return nil, -1, &os.PathError{Op: "look at the source of a mount", Path: source, Err: err}
 		}
-		defer unix.Close(fd)
 		trees[i] = fd
 	}
-	if err := unix.Chdir(c.Root); err != nil {
-		return nil, &os.PathError{Op: "enter", Path: c.Root, Err: err}
+	if root, err = unix.Open(c.Root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
+		return nil, -1, &os.PathError{Op: "enter", Path: c.Root, Err: err}
+	}
+	if err := unix.Fchdir(root); err != nil {
+		return nil, -1, &os.PathError{Op: "enter", Path: c.Root, Err: err}
 	}
 	if err := unix.Chroot("."); err != nil {
-		return nil, os.NewSyscallError("chroot", err)
+		return nil, -1, os.NewSyscallError("chroot", err)
 	}
-	var places []Place
 	for i := range c.Mounts {
-		p := Place{Mount: &c.Mounts[i]}
-		if err := p.put(trees[i]); err != nil {
-			return nil, &os.PathError{Op: "mount", Path: p.Target, Err: err}
+		p := Place{Mount: &c.Mounts[i], tree: trees[i]}
+		if err := p.put(); err != nil {
+			return nil, -1, &os.PathError{Op: "mount", Path: p.Target, Err: err}
 		}
 		places = append(places, p)
 	}
-	return places, os.MkdirAll(c.Cwd, 0o755)
+	return places, root, os.MkdirAll(c.Cwd, 0o755)
 }
 
 // put mounts a Place in this thread's root: the mount tree of a bind, or an empty tmpfs.
-func (p *Place) put(tree int) (err error) {
+func (p *Place) put() (err error) {
 	p.Path, err = realOf(filepath.Clean(p.Target))
-	if err != nil || tree < 0 && p.Type != "tmpfs" {
+	if err != nil || p.tree < 0 && p.Type != "tmpfs" {
 		return err
 	}
-	if tree >= 0 {
-		if p.source, err = sourceOf(tree); err != nil {
+	if p.tree >= 0 {
+		if p.source, err = sourceOf(p.tree); err != nil {
 			return err
 		}
 	}
@@ -189,8 +192,8 @@ func (p *Place) put(tree int) (err error) {
 			return err
 		}
 	}
-	if tree >= 0 {
-		err := unix.MoveMount(tree, "", unix.AT_FDCWD, p.Path, unix.MOVE_MOUNT_F_EMPTY_PATH)
+	if p.tree >= 0 {
+		err := unix.MoveMount(p.tree, "", unix.AT_FDCWD, p.Path, unix.MOVE_MOUNT_F_EMPTY_PATH)
 		if err == nil && p.has("ro") { // no mount point is created in a read-only mount: the runtime would not create one either
 			err = unix.MountSetattr(unix.AT_FDCWD, p.Path, 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
 		}

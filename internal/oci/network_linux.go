@@ -31,7 +31,7 @@ func emptyOf(pid int) error {
 		return err
 	}
 	defer unix.Close(fd)
-	if fileAt("/proc/self/fd/"+strconv.Itoa(fd)) == fileAt("/proc/thread-self/ns/net") {
+	if fileOf(fd) == fileAt("/proc/thread-self/ns/net") {
 		return errors.New("the container has the network namespace of sbx-oci itself")
 	}
 	if err := unix.Setns(fd, unix.CLONE_NEWNET); err != nil {

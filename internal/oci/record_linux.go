@@ -2,6 +2,7 @@ package oci
 
 import (
 	"cmp"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,8 +97,8 @@ func (m *making) lines(s *Seen, contained *outer.Contained, exposed string) []wr
 }
 
 // started writes the container's first process into the record, and runs the supervisor until
-// the container's end, if there is one.
-func (m *making) started() {
+// the container's end, if there is one. It deletes a container with other files than sbx-oci has looked at.
+func (m *making) started() error {
 	pid := m.pid()
 	if pid > 0 {
 		m.record.Supervisor = audit.ProcessOf(pid)
@@ -105,12 +106,22 @@ func (m *making) started() {
 			_ = m.shelf.put(pidFile, []byte(strconv.Itoa(pid))) // on failure start asks the runtime
 		}
 	}
-	s := m.supervisor
+	s, err := m.supervisor, error(nil)
+	if s != nil {
+		if err = s.know(pid); err == nil {
+			err = s.met(pid)
+		}
+	} else if len(m.looked) > 0 {
+		_, err = m.looked.in(pid)
+	}
+	if errors.As(err, new(*spec.Problem)) || s == nil && err != nil {
+		m.destroy()
+		return m.refuse(err)
+	}
 	if s == nil {
 		_ = m.sink.Write(m.record)
-		return
+		return nil
 	}
-	err := s.know(pid)
 	if err == nil && s.follows && s.follow(pid) != nil {
 		s.end() // start would run whatever there is
 	}
@@ -118,9 +129,10 @@ func (m *making) started() {
 	m.stay()
 	if err != nil { // the process has ended already and will never connect
 		s.finish(0, neverStarted)
-		return
+		return nil
 	}
 	s.over()
+	return nil
 }
 
 // telling adds --pid-file to the runtime's line if the engine has not: otherwise sbx-oci would have
@@ -150,11 +162,17 @@ func (c *Call) pid() int {
 
 // ran finishes the record of a container whose end the runtime has waited for. A container that the
 // runtime could not start has no pid file.
-func (m *making) ran(ended unix.WaitStatus) {
+func (m *making) ran(ended unix.WaitStatus) error {
 	status := statusOf(ended)
+	if s := m.supervisor; s != nil {
+		s.known.Do(func() {}) // nothing of the container is met any more
+		if errors.As(s.unmet, new(*spec.Problem)) {
+			return m.refuse(s.unmet)
+		}
+	}
 	if st, err := os.Stat(cmp.Or(m.Value("pid-file"), m.shelf.dir+"/"+pidFile)); status != 0 && (err != nil || st.ModTime().Before(m.record.StartedAt.Truncate(time.Second))) {
 		_ = m.refuse(m.unmade(status))
-		return
+		return nil
 	}
 	defer func() {
 		_ = m.shelf.drop()
@@ -166,7 +184,7 @@ func (m *making) ran(ended unix.WaitStatus) {
 	}
 	if m.supervisor != nil {
 		m.supervisor.finish(unix.WaitStatus(status<<8), unknown)
-		return
+		return nil
 	}
 	m.record.EndedAt = time.Now()
 	if m.record.Container.ExitUnknown = unknown; unknown == "" {
@@ -174,6 +192,7 @@ func (m *making) ran(ended unix.WaitStatus) {
 	}
 	m.record.Usage.WallMS = spec.Some(time.Since(m.record.StartedAt).Milliseconds())
 	_ = m.sink.Close(m.record)
+	return nil
 }
 
 // unmade returns the error about a container that the runtime could not create.

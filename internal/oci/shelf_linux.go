@@ -79,13 +79,17 @@ func (s *shelf) begin() error { return os.MkdirAll(s.dir+"/held", 0o711) }
 
 // hold opens rest under base, a path that the engine has chosen, without following symlinks, and
 // bind-mounts the result in the shelf, from where the runtime bind-mounts it. A process that can
-// write under base could otherwise replace rest by a symlink meanwhile.
-func (s *shelf) hold(base, rest string) (path string, as source, err error) {
+// write under base could otherwise replace rest by a symlink meanwhile. seen is a descriptor of what
+// sbx-oci has seen at base; -1 for any.
+func (s *shelf) hold(base, rest string, seen int) (path string, as source, err error) {
 	dir, err := unix.Open(base, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return "", as, err
 	}
 	defer unix.Close(dir)
+	if seen >= 0 && fileOf(dir) != fileOf(seen) {
+		return "", as, errors.New("something else is at " + base + " than a moment ago")
+	}
 	if rest == "" {
 		as, err = sourceOf(dir)
 		return base, as, err

@@ -23,15 +23,15 @@ func TestHoldFollowsNoLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, rest := range []string{"a/link", "a/link/passwd", "up", "up/x", "..", "a/../../x", "nosuch"} {
-		if path, _, err := s.hold(base, rest); err == nil {
+		if path, _, err := s.hold(base, rest, -1); err == nil {
 			t.Errorf("%s is held as %s", rest, path)
 		}
 	}
-	if path, _, err := s.hold(base, ""); err != nil || path != base {
+	if path, _, err := s.hold(base, "", -1); err != nil || path != base {
 		t.Errorf("%s, %v", path, err)
 	}
 	if os.Getuid() == 0 {
-		path, _, err := s.hold(base, "a/b")
+		path, _, err := s.hold(base, "a/b", -1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package oci
 import (
 	"os"
 	"runtime"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,6 +42,7 @@ type firstProcess struct {
 	pid   atomic.Int32  // 0 before
 	seen  chan struct{} // closed once first and pid are set
 	known sync.Once
+	unmet error       // why the supervisor is not in its container, see met
 	begun atomic.Bool // it has handed over its listener and becomes the command
 }
 
@@ -54,6 +54,7 @@ type asked struct {
 	follows bool          // see follow
 	timeout time.Duration // 0 for none
 	alone   bool          // the container's network must hold no interface but loopback
+	looked  looked
 }
 
 // serve accepts processes and handles run's events until this process exits.
@@ -137,14 +138,12 @@ func (s *supervisor) hear(conn int) (listener, pid int) {
 		case message == walls.Ask:
 			err = walls.Send(conn, s.walls)
 		case message == walls.Listener && fd >= 0:
-			s.known.Do(func() { err = s.meet(pid) })
-			if err == nil && s.alone && !s.begun.Load() { // the engine may have added an interface since create
+			if err = s.met(pid); err == nil && s.alone && !s.begun.Load() { // the engine may have added an interface since create
 				err = emptyNetwork(pid)
 			}
-			if err == nil && s.root >= 0 {
+			if err == nil {
 				return fd, pid
 			}
-			err = unix.EPERM
 		}
 		if err != nil {
 			unix.Close(fd)
@@ -153,23 +152,25 @@ func (s *supervisor) hear(conn int) (listener, pid int) {
 	}
 }
 
-// meet enters the container of the first process that connects: the container's own first process,
-// or an exec's that comes before that one starts.
+// met enters the container by its process pid, unless that was tried before, and returns how that went.
+func (s *supervisor) met(pid int) error {
+	s.known.Do(func() { s.unmet = s.meet(pid) })
+	return s.unmet
+}
+
+// meet enters the container of the first process that is known: its own first process.
 func (s *supervisor) meet(pid int) error {
 	if s.pid.Load() == 0 {
 		if err := s.know(pid); err != nil {
 			return err
 		}
 	}
-	root, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/root", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	root, err := s.looked.in(pid)
 	if err != nil {
 		return err
 	}
-	if err := s.inside.enter(pid); err != nil {
-		return err
-	}
 	s.root = root
-	return nil
+	return s.inside.enter(pid)
 }
 
 // know records pid as the container's first process and opens its pidfd.
@@ -235,7 +236,7 @@ func (s *supervisor) answer(l *listen.Listener, fd int, first bool) {
 
 // newSupervisor returns a supervisor to which processes can connect; they wait until serve.
 func newSupervisor(dir string) (*supervisor, error) {
-	s := &supervisor{inside: newInside(), firstProcess: firstProcess{root: -1, seen: make(chan struct{})}}
+	s := &supervisor{inside: newInside(), firstProcess: firstProcess{root: -1, seen: make(chan struct{}), unmet: unix.EPERM}}
 	s.first.Store(-1)
 	return s, s.open(dir)
 }
@@ -243,11 +244,12 @@ func newSupervisor(dir string) (*supervisor, error) {
 // attended configures the making's supervisor for container c and attaches it to run.
 func (m *making) attended(s *Seen, c *run.Container, w *walls.Walls, program string) (err error) {
 	sv := m.supervisor
+	sv.looked = m.looked
 	sv.walls, sv.follows = w.Append(nil), canFollow()
 	if sv.held, err = unix.Open(program, unix.O_PATH|unix.O_CLOEXEC, 0); err != nil {
 		return &os.PathError{Op: "open", Path: program, Err: err}
 	}
-	sv.program = fileAt("/proc/self/fd/" + strconv.Itoa(sv.held))
+	sv.program = fileOf(sv.held)
 	sv.timeout, sv.alone = c.Of.Plan.Limits.Timeout, c.Of.Resolved.Network == spec.NetworkNone
 	c.Ask = &run.Ask{ID: m.record.ID, At: m.record.StartedAt, Version: m.Version, Argv: m.t.Args, Cwd: m.t.Cwd, Documents: m.record.Documents,
 		Resolved: c.Of.Resolved, Inputs: s.Inputs, Voice: run.Reporter{Quiet: true, Say: func(string) {}, Problem: func(*spec.Problem) {}}}
