@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestOCINames checks that a name which crun reads otherwise than sbx-oci leads past no spec: a member
@@ -268,6 +272,35 @@ func TestOCIFirstCommand(t *testing.T) {
 		ociRun(t, bundle, n.under("delete", "--force", id))
 		n.clean()
 	})
+}
+
+// TestOCIOrders checks that no annotation makes a runtime do something else than sbx-oci has it do: here
+// crun takes another filter of system calls from one.
+func TestOCIOrders(t *testing.T) {
+	filter := slices.Concat(instruction(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, 0, 0, 0), instruction(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, 0, 1, unix.SYS_UNAME),
+		instruction(unix.BPF_RET|unix.BPF_K, 0, 0, unix.SECCOMP_RET_ERRNO|uint32(unix.EXDEV)), instruction(unix.BPF_RET|unix.BPF_K, 0, 0, unix.SECCOMP_RET_ALLOW))
+	ociOn(t, func(t *testing.T, n *ociNode) {
+		n.allow(`{"access_mode": "workspace-write", "working_dir": "/work"}`)
+		for key, want := range map[string]bool{"run.oci.seccomp_bpf_data": false, "run.oci.handler": false, "run.oci.nosuch": false, "org.systemd.property.MemoryMax": false,
+			"run.oci.keep_original_groups": true, "org.systemd.property.CollectMode": true, "io.example": true} {
+			bundle := ociBundle(t, []string{"busybox", "uname"}, func(config map[string]any) {
+				config["annotations"] = map[string]any{key: base64.StdEncoding.EncodeToString(filter)}
+			})
+			r := ociRun(t, bundle, n.bare("run", "--bundle", bundle, "sbx-e2e-orders"))
+			if key == "run.oci.seccomp_bpf_data" && filepath.Base(n.runtime) == "crun" && strings.Contains(r.out, "Linux") {
+				t.Errorf("control: %+v", r)
+			}
+			if r := ociRun(t, bundle, n.under("run", "--bundle", bundle, "sbx-e2e-orders")); strings.Contains(r.out, "Linux") != want || !want && !strings.Contains(r.err, key) {
+				t.Errorf("%s: %+v", key, r)
+			}
+		}
+		n.clean()
+	})
+}
+
+// instruction encodes one of a classic BPF program (linux/filter.h).
+func instruction(code uint16, yes, no byte, k uint32) []byte {
+	return binary.NativeEndian.AppendUint32(append(binary.NativeEndian.AppendUint16(nil, code), yes, no), k)
 }
 
 // TestOCIExchanged checks that a container does not run whose root or volume was exchanged after sbx-oci

@@ -144,6 +144,9 @@ func (m *making) prepare() error {
 	if len(m.t.Args) == 0 || m.t.Root == m.t.Bundle {
 		return &spec.Problem{On: m.t.Bundle + "/config.json", Do: "hold a spec for this container", Why: "it names no command or no root"}
 	}
+	if err := m.t.ordered(); err != nil {
+		return err
+	}
 	if err := m.confine(); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package oci
 import (
 	"os"
 	"runtime"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -137,7 +138,7 @@ func (s *supervisor) hear(conn int) (listener, pid int) {
 			err = unix.EPERM
 		case message == walls.Ask:
 			err = walls.Send(conn, s.walls)
-		case message == walls.Listener && fd >= 0:
+		case message == walls.Listener && isListener(fd):
 			if err = s.met(pid); err == nil && s.alone && !s.begun.Load() { // the engine may have added an interface since create
 				err = emptyNetwork(pid)
 			}
@@ -150,6 +151,13 @@ func (s *supervisor) hear(conn int) (listener, pid int) {
 			return -1, 0
 		}
 	}
+}
+
+// isListener reports whether fd is a seccomp listener: a filter of the container's own can let seccomp(2)
+// seem to succeed.
+func isListener(fd int) bool {
+	is, _ := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
+	return is == "anon_inode:seccomp notify"
 }
 
 // met enters the container by its process pid, unless that was tried before, and returns how that went.
