@@ -92,11 +92,7 @@ func (m *making) wait() (ended unix.WaitStatus, err error) {
 // has replaced the symlink, and never reads the pipe: so send ends with the runtime, too.
 func (b *begun) send(config []byte) {
 	defer unix.Close(b.config)
-	runtime, err := unix.PidfdOpen(b.pid, 0)
-	if err == nil {
-		defer unix.Close(runtime)
-	}
-	for pf := []unix.PollFd{{Fd: int32(b.config), Events: unix.POLLOUT}, {Fd: int32(runtime), Events: unix.POLLIN}}; len(config) > 0; {
+	for pf := []unix.PollFd{{Fd: int32(b.config), Events: unix.POLLOUT}, {Fd: int32(b.fd), Events: unix.POLLIN}}; len(config) > 0; {
 		if _, err := unix.Poll(pf, -1); err == unix.EINTR {
 			continue
 		}

@@ -1,12 +1,11 @@
 package oci
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 	"os"
-	"os/signal"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -53,31 +52,21 @@ func Inner(named string, environ []string) (string, error) {
 
 // HandOn replaces this process with the runtime proper; it returns only on an error.
 func HandOn(inner string, l *Line, environ []string) error {
-	runtime.LockOSThread()
-	front.Slack()
-	if err := sys.Become(inner, l.Words(), environ); err != nil {
+	var err error
+	if front.AsCalled(func() { err = sys.Become(inner, l.Words(), environ) }); err != nil {
 		return err
 	}
 	return &spec.Problem{On: inner, Do: "start the runtime", Why: "it is not there any more, or not executable"}
 }
 
-// child is a child process that inherits the standard streams and descriptors of this process. This
-// process forwards its own signals to the child.
+// child is a child process that inherits the standard streams and descriptors of this process.
 type child struct {
-	pid  int
-	done chan struct{}
+	pid, fd int // fd is its pidfd
 }
 
 // begin starts a child, which the kernel kills if this process dies. files maps further
 // descriptor numbers of the child to descriptors of this process.
 func begin(path string, words, environ []string, files map[int]int) (*child, error) {
-	signals := make(chan os.Signal, 64)
-	terminal := sys.IsTerminal(0) // the terminal then signals the child directly
-	for s := unix.SIGHUP; s <= sigMax; s++ {
-		if !slices.Contains(notForwarded, s) && !(terminal && s == unix.SIGTSTP) {
-			signal.Notify(signals, s)
-		}
-	}
 	all := []uintptr{0, 1, 2}
 	for at, fd := range files {
 		for len(all) <= at {
@@ -86,33 +75,13 @@ func begin(path string, words, environ []string, files map[int]int) (*child, err
 		all[at] = uintptr(fd)
 	}
 	runtime.LockOSThread() // for good: the child's death signal is tied to this thread
-	front.Slack()          // inherited by the child and everything in the container
-	pid, err := syscall.ForkExec(path, words, &syscall.ProcAttr{Env: environ, Files: all, Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}})
-	if err != nil {
-		return nil, err
-	}
-	c := &child{pid, make(chan struct{})}
-	go func() {
-		for {
-			select {
-			case s := <-signals:
-				if s := s.(syscall.Signal); !terminal || s != unix.SIGINT && s != unix.SIGQUIT && s != unix.SIGWINCH {
-					_ = unix.Kill(pid, s)
-				}
-			case <-c.done:
-				return
-			}
-		}
-	}()
-	return c, nil
+	c := &child{fd: -1}
+	var err error
+	front.AsCalled(func() {
+		c.pid, err = syscall.ForkExec(path, words, &syscall.ProcAttr{Env: environ, Files: all, Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &c.fd}})
+	})
+	return c, err
 }
-
-// notForwarded are the signals that stay with this process: those that cannot be caught, those of
-// its own faults, and those of its children and of the Go runtime.
-var notForwarded = []syscall.Signal{unix.SIGKILL, unix.SIGSTOP, unix.SIGCHLD, unix.SIGURG, unix.SIGSEGV, unix.SIGBUS, unix.SIGFPE, unix.SIGILL, unix.SIGTRAP,
-	unix.SIGSYS, unix.SIGABRT, unix.SIGPIPE, unix.SIGTTIN, unix.SIGTTOU, unix.SIGPROF, unix.SIGVTALRM, 32, 33, 34} // the last are libc's
-
-const sigMax = syscall.Signal(64)
 
 // inherited returns fd if the caller passed it on, else none.
 func inherited(fd int) uintptr {
@@ -125,12 +94,31 @@ func inherited(fd int) uintptr {
 // none is what package syscall takes for no descriptor.
 const none = ^uintptr(0)
 
-// wait waits for the child.
+// wait waits for the child, and meanwhile hands signals on to it.
 func (c *child) wait() (ws unix.WaitStatus) {
-	defer close(c.done)
+	defer unix.Close(c.fd)
+	if signals, err := front.Signals(); err == nil && c.fd >= 0 {
+		defer unix.Close(signals)
+		c.handOn(signals)
+	}
 	for {
 		if _, err := unix.Wait4(c.pid, &ws, 0, nil); err != unix.EINTR {
 			return ws
+		}
+	}
+}
+
+// handOn hands on signals until the child has ended.
+func (c *child) handOn(signals int) {
+	var came [128]byte // a struct signalfd_siginfo
+	for pf := []unix.PollFd{{Fd: int32(c.fd), Events: unix.POLLIN}, {Fd: int32(signals), Events: unix.POLLIN}}; pf[0].Revents == 0; {
+		if _, err := unix.Poll(pf, -1); err != nil && err != unix.EINTR {
+			return
+		}
+		if n, _ := unix.Read(signals, came[:]); n == len(came) {
+			if s := syscall.Signal(binary.NativeEndian.Uint32(came[:])); front.Passes(s, int32(binary.NativeEndian.Uint32(came[8:]))) {
+				_ = unix.Kill(c.pid, s)
+			}
 		}
 	}
 }
@@ -168,7 +156,10 @@ func ask(inner string, l *Line, environ []string) ([]byte, error) {
 		return nil, err
 	}
 	defer null.Close()
-	p, err := os.StartProcess(inner, append([]string{inner}, l.Words()...), &os.ProcAttr{Env: environ, Files: []*os.File{null, w, null}})
+	var p *os.Process
+	front.AsCalled(func() {
+		p, err = os.StartProcess(inner, append([]string{inner}, l.Words()...), &os.ProcAttr{Env: environ, Files: []*os.File{null, w, null}})
+	})
 	w.Close()
 	if err != nil {
 		return nil, err

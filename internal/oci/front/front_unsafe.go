@@ -17,6 +17,7 @@ const (
 
 var (
 	slack = ^uintptr(0) // the caller's timer slack
+	mask  = signals     // to be blocked; then the caller's signal mask
 
 	words [mostWords + 1]*byte // the runtime proper's command line
 	path  [4 * longest]byte
@@ -45,10 +46,28 @@ func front(argc *int) {
 		words[0] = &inner[0]
 		ask(unix.SYS_EXECVE, uintptr(unsafe.Pointer(&inner)), uintptr(unsafe.Pointer(&words)), uintptr(unsafe.Add(c.argv, (c.argc+1)*8)), 0)
 	}
+	block := mask
+	ask(unix.SYS_RT_SIGPROCMASK, unix.SIG_BLOCK, uintptr(unsafe.Pointer(&block)), uintptr(unsafe.Pointer(&mask)), 8)
 	if c.stays {
 		part()
 	}
 	ask(unix.SYS_PRCTL, unix.PR_SET_TIMERSLACK, 4_000_000, 0, 0) // of the Go runtime's threads, see Slack
+}
+
+// signals are those that the runtime proper gets from the processes which wait for it. Not among them are
+// the signals that stop a process, those of its own faults, and those of its children, of the Go runtime
+// and, the numbers 32 to 34, of libc.
+const signals = ^uint64(1<<(unix.SIGKILL-1) | 1<<(unix.SIGSTOP-1) | 1<<(unix.SIGTSTP-1) | 1<<(unix.SIGTTIN-1) | 1<<(unix.SIGTTOU-1) |
+	1<<(unix.SIGSEGV-1) | 1<<(unix.SIGBUS-1) | 1<<(unix.SIGFPE-1) | 1<<(unix.SIGILL-1) | 1<<(unix.SIGTRAP-1) | 1<<(unix.SIGSYS-1) | 1<<(unix.SIGABRT-1) |
+	1<<(unix.SIGCHLD-1) | 1<<(unix.SIGPIPE-1) | 1<<(unix.SIGURG-1) | 1<<(unix.SIGPROF-1) | 1<<(unix.SIGVTALRM-1) | 1<<31 | 1<<32 | 1<<33)
+
+// Passes reports whether a signal is to be handed on to a child, which gets those of a terminal directly. code is
+// its si_code (sigaction(2)).
+//
+//go:nosplit
+func Passes(s syscall.Signal, code int32) bool {
+	const kernel = 0x80 // SI_KERNEL
+	return code != kernel || s != unix.SIGINT && s != unix.SIGQUIT && s != unix.SIGWINCH
 }
 
 // ask makes a system call and returns its result, or -errno.

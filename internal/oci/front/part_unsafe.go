@@ -23,15 +23,13 @@ var (
 //
 //go:nosplit
 func part() {
-	const set, restore = unix.SIG_BLOCK, unix.SIG_SETMASK
-	mask, old := signals, uint64(0)
+	set := signals
 	if failed(ask(unix.SYS_PIPE2, uintptr(unsafe.Pointer(&pair)), unix.O_CLOEXEC, 0, 0)) {
 		return
 	}
 	theirs := ask(unix.SYS_FCNTL, uintptr(pair[1]), unix.F_DUPFD_CLOEXEC, AboveAll, 0)
 	ask(unix.SYS_CLOSE, uintptr(pair[1]), 0, 0, 0)
-	ask(unix.SYS_RT_SIGPROCMASK, set, uintptr(unsafe.Pointer(&mask)), uintptr(unsafe.Pointer(&old)), 8)
-	fd := ask(unix.SYS_SIGNALFD4, ^uintptr(0), uintptr(unsafe.Pointer(&mask)), 8, unix.O_CLOEXEC)
+	fd := ask(unix.SYS_SIGNALFD4, ^uintptr(0), uintptr(unsafe.Pointer(&set)), 8, unix.O_CLOEXEC)
 	ask(unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), uintptr(unsafe.Pointer(&byDefault)), 0, 8) // if it were ignored, wait4 would not return the child's status
 	child := ^uintptr(0)
 	if !failed(theirs) && !failed(fd) {
@@ -41,16 +39,12 @@ func part() {
 		ask(unix.SYS_CLOSE, theirs, 0, 0, 0)
 		await(child, fd)
 	}
-	ask(unix.SYS_RT_SIGPROCMASK, restore, uintptr(unsafe.Pointer(&old)), 0, 8)
 	ask(unix.SYS_CLOSE, fd, 0, 0, 0)
 	ask(unix.SYS_CLOSE, uintptr(pair[0]), 0, 0, 0)
 	if child == 0 {
 		report = theirs
 	}
 }
-
-// signals are the signals that await forwards, the same as oci's begin.
-const signals = uint64(1<<(unix.SIGTERM-1) | 1<<(unix.SIGHUP-1) | 1<<(unix.SIGINT-1) | 1<<(unix.SIGQUIT-1) | 1<<(unix.SIGUSR1-1) | 1<<(unix.SIGUSR2-1))
 
 // await waits for the child in the parent and then exits; it never returns.
 //
@@ -61,8 +55,7 @@ func await(child, signals uintptr) {
 	for {
 		ask(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&polled)), 2, 0, 0)
 		if polled[1].Revents != 0 && !failed(ask(unix.SYS_READ, signals, uintptr(unsafe.Pointer(&came)), unsafe.Sizeof(came), 0)) {
-			// A terminal's signals reach the child directly.
-			if s := syscall.Signal(came.Signo); came.Code != 0x80 || s != unix.SIGINT && s != unix.SIGQUIT { // SI_KERNEL
+			if s := syscall.Signal(came.Signo); Passes(s, came.Code) {
 				ask(unix.SYS_KILL, child, uintptr(s), 0, 0)
 			}
 		}
