@@ -2,9 +2,14 @@ package e2e
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestOCIDockerTerminal works at a terminal in a container, and ends containers by Docker's engine:
@@ -101,4 +106,58 @@ func TestOCIPodmanRootless(t *testing.T) {
 		t.Errorf("limits.pids with best_effort: %q", held)
 	}
 	n.clean()
+}
+
+// TestOCISignals checks that the signals which sbx-oci gets while it waits for a container reach its first
+// process as they do by the runtime alone, and that the container's processes block and ignore none.
+func TestOCISignals(t *testing.T) {
+	const number = 40 // of a real-time signal
+	script := "trap 'echo TERM' TERM; trap 'echo USR1' USR1; trap 'echo ALRM' ALRM; trap 'echo CONT' CONT; trap 'echo RT; exit 7' 40; " +
+		"grep -E 'SigBlk|SigIgn' /proc/self/status; echo ready; while :; do sleep 0.05; done"
+	ociOn(t, func(t *testing.T, n *ociNode) {
+		free := *n
+		free.policy = t.TempDir()
+		n.allow(`{"access_mode": "workspace-write", "working_dir": "/work"}`)
+		var want string
+		for i, line := range []func(...string) []string{n.bare, free.under, n.under} {
+			bundle := ociBundle(t, []string{"sh", "-c", script}, nil)
+			const id = "sbx-e2e-signals"
+			out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+			must(t, err)
+			defer out.Close()
+			words := line("run", "--bundle", bundle, id)
+			cmd := exec.Command(words[0], words[1:]...)
+			cmd.Stdout = out
+			must(t, cmd.Start())
+			says := func(word string) string {
+				var b []byte
+				for deadline := time.Now().Add(limit); !strings.HasSuffix(string(b), word+"\n"); time.Sleep(10 * time.Millisecond) {
+					if b, err = os.ReadFile(out.Name()); err != nil || time.Now().After(deadline) {
+						_ = cmd.Process.Kill()
+						t.Fatalf("%d: no %s: %q, %v", i, word, b, err)
+					}
+				}
+				return string(b)
+			}
+			says("ready")
+			for _, s := range []struct {
+				signal syscall.Signal
+				word   string
+			}{{syscall.SIGTERM, "TERM"}, {syscall.SIGUSR1, "USR1"}, {syscall.SIGALRM, "ALRM"}, {syscall.SIGCONT, "CONT"}, {number, "RT"}} {
+				must(t, unix.Kill(cmd.Process.Pid, s.signal))
+				says(s.word)
+			}
+			_ = cmd.Wait()
+			got := says("RT")
+			if code := cmd.ProcessState.ExitCode(); code != 7 {
+				t.Errorf("%d: exit status %d", i, code)
+			}
+			if want == "" {
+				want = got
+			} else if got != want {
+				t.Errorf("%d: %q, by the runtime alone %q", i, got, want)
+			}
+		}
+		n.clean()
+	})
 }

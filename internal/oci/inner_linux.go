@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/signal"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -59,14 +61,21 @@ func HandOn(inner string, l *Line, environ []string) error {
 	return &spec.Problem{On: inner, Do: "start the runtime", Why: "it is not there any more, or not executable"}
 }
 
-// child is a child process that inherits the standard streams and descriptors of this process.
+// child is a child process that inherits the standard streams and descriptors of this process. It gets
+// the signals of this process, unless that has a parent which waits for it (see front).
 type child struct {
 	pid, fd int // fd is its pidfd
+	turn    sync.Mutex
+	ended   bool // no signal may be sent any more
 }
 
 // begin starts a child, which the kernel kills if this process dies. files maps further
 // descriptor numbers of the child to descriptors of this process.
 func begin(path string, words, environ []string, files map[int]int) (*child, error) {
+	signals := make(chan os.Signal, 8)
+	if front.Report() == 0 {
+		signal.Notify(signals, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM) // which nobody can block, see front.Signals
+	}
 	all := []uintptr{0, 1, 2}
 	for at, fd := range files {
 		for len(all) <= at {
@@ -80,7 +89,22 @@ func begin(path string, words, environ []string, files map[int]int) (*child, err
 	front.AsCalled(func() {
 		c.pid, err = syscall.ForkExec(path, words, &syscall.ProcAttr{Env: environ, Files: all, Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &c.fd}})
 	})
+	go func() {
+		for s := range signals {
+			c.signal(s.(syscall.Signal))
+		}
+	}()
 	return c, err
+}
+
+// signal sends a signal to the child, as long as it has not ended, except what a terminal sends to both.
+func (c *child) signal(s syscall.Signal) {
+	c.turn.Lock()
+	defer c.turn.Unlock()
+	terminals := s == unix.SIGINT || s == unix.SIGQUIT || s == unix.SIGWINCH
+	if !c.ended && !(terminals && sys.IsTerminal(0)) {
+		_ = unix.Kill(c.pid, s)
+	}
 }
 
 // inherited returns fd if the caller passed it on, else none.
@@ -94,13 +118,16 @@ func inherited(fd int) uintptr {
 // none is what package syscall takes for no descriptor.
 const none = ^uintptr(0)
 
-// wait waits for the child, and meanwhile hands signals on to it.
+// wait waits for the child, and meanwhile hands on the signals of front.Signals, too.
 func (c *child) wait() (ws unix.WaitStatus) {
 	defer unix.Close(c.fd)
 	if signals, err := front.Signals(); err == nil && c.fd >= 0 {
 		defer unix.Close(signals)
 		c.handOn(signals)
 	}
+	c.turn.Lock()
+	c.ended = true
+	c.turn.Unlock()
 	for {
 		if _, err := unix.Wait4(c.pid, &ws, 0, nil); err != unix.EINTR {
 			return ws
@@ -108,7 +135,7 @@ func (c *child) wait() (ws unix.WaitStatus) {
 	}
 }
 
-// handOn hands on signals until the child has ended.
+// handOn hands on the signals of a signalfd until the child has ended.
 func (c *child) handOn(signals int) {
 	var came [128]byte // a struct signalfd_siginfo
 	for pf := []unix.PollFd{{Fd: int32(c.fd), Events: unix.POLLIN}, {Fd: int32(signals), Events: unix.POLLIN}}; pf[0].Revents == 0; {
@@ -116,9 +143,7 @@ func (c *child) handOn(signals int) {
 			return
 		}
 		if n, _ := unix.Read(signals, came[:]); n == len(came) {
-			if s := syscall.Signal(binary.NativeEndian.Uint32(came[:])); front.Passes(s, int32(binary.NativeEndian.Uint32(came[8:]))) {
-				_ = unix.Kill(c.pid, s)
-			}
+			c.signal(syscall.Signal(binary.NativeEndian.Uint32(came[:])))
 		}
 	}
 }

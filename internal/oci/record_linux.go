@@ -106,26 +106,36 @@ func (m *making) started() error {
 			_ = m.shelf.put(pidFile, []byte(strconv.Itoa(pid))) // on failure start asks the runtime
 		}
 	}
-	s, err := m.supervisor, error(nil)
-	if s != nil {
-		if err = s.know(pid); err == nil {
-			err = s.met(pid)
+	s := m.supervisor
+	if s == nil {
+		if len(m.looked) > 0 {
+			if _, err := m.looked.in(pid); err != nil {
+				m.destroy()
+				return m.refuse(err)
+			}
 		}
-	} else if len(m.looked) > 0 {
-		_, err = m.looked.in(pid)
+		_ = m.sink.Write(m.record)
+		m.shelf.unlock()
+		m.report()
+		return nil
 	}
-	if errors.As(err, new(*spec.Problem)) || s == nil && err != nil {
+	err, traced := s.know(pid), make(chan error, 1)
+	if err == nil && s.follows {
+		go s.trace(pid, traced)
+	} else {
+		traced <- nil
+	}
+	if err == nil {
+		err = s.met(pid)
+	}
+	if errors.As(err, new(*spec.Problem)) {
 		m.destroy()
 		return m.refuse(err)
 	}
-	if s == nil {
-		_ = m.sink.Write(m.record)
-		return nil
-	}
-	if err == nil && s.follows && s.follow(pid) != nil {
+	_ = s.run.Write()
+	if <-traced != nil {
 		s.end() // start would run whatever there is
 	}
-	_ = s.run.Write()
 	m.stay()
 	if err != nil { // the process has ended already and will never connect
 		s.finish(0, neverStarted)

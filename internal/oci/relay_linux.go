@@ -28,12 +28,19 @@ func (c *Call) follow() bool {
 	return pf[0].Revents == 0
 }
 
-// stay reports to the waiting parent that the container exists, so that the parent exits, and
-// detaches from the engine: standard streams, terminal, working directory, inherited descriptors.
+// report tells the waiting parent that the container exists, so that the parent exits.
+func (c *Call) report() {
+	if front.Report() != 0 {
+		_, _ = unix.Write(front.Report(), make([]byte, 4))
+		unix.Close(front.Report())
+	}
+}
+
+// stay outlives the parent: it reports, and detaches from the engine: standard streams, terminal, working
+// directory, inherited descriptors.
 func (c *Call) stay() {
 	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, 0, 0, 0, 0)
-	_, _ = unix.Write(front.Report(), make([]byte, 4))
-	unix.Close(front.Report())
+	c.report()
 	_, _ = unix.Setsid()
 	_ = unix.Chdir("/")
 	if null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0); err == nil {

@@ -16,7 +16,11 @@ import (
 type shelf struct {
 	dir  string
 	held int
+	lock int // the descriptor of dir that claim has locked
 }
+
+// unlock ends the claim, before this process ends.
+func (s *shelf) unlock() { unix.Close(s.lock) }
 
 // put writes a file for the runtime and for later verbs, readable by the owner only since the
 // files contain the container's variables. sbx-init reads wallsFile as the container's user.
@@ -68,6 +72,7 @@ func (s *shelf) claim(exists func() bool) error {
 			unix.Close(fd)
 			return err
 		case unix.Fstat(fd, &own) == nil && unix.Stat(s.dir, &now) == nil && own.Ino == now.Ino:
+			s.lock = fd
 			return s.empty()
 		}
 		unix.Close(fd)

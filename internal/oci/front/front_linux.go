@@ -35,7 +35,8 @@ func AsCalled(f func()) {
 }
 
 // Signals returns a descriptor (signalfd(2)) from which the signals are read that this program hands on to
-// the runtime proper. front has blocked them before the Go runtime started.
+// the runtime proper: for some sixty signals, package os/signal takes milliseconds. front has blocked them
+// before the Go runtime started, but this unblocks SIGHUP, SIGINT, SIGQUIT and SIGTERM again.
 func Signals() (fd int, err error) {
 	return unix.Signalfd(-1, &unix.Sigset_t{Val: [16]uint64{signals}}, unix.SFD_CLOEXEC|unix.SFD_NONBLOCK)
 }

@@ -54,21 +54,12 @@ func front(argc *int) {
 	ask(unix.SYS_PRCTL, unix.PR_SET_TIMERSLACK, 4_000_000, 0, 0) // of the Go runtime's threads, see Slack
 }
 
-// signals are those that the runtime proper gets from the processes which wait for it. Not among them are
+// signals are those that the runtime proper gets from the process which waits for it. Not among them are
 // the signals that stop a process, those of its own faults, and those of its children, of the Go runtime
 // and, the numbers 32 to 34, of libc.
 const signals = ^uint64(1<<(unix.SIGKILL-1) | 1<<(unix.SIGSTOP-1) | 1<<(unix.SIGTSTP-1) | 1<<(unix.SIGTTIN-1) | 1<<(unix.SIGTTOU-1) |
 	1<<(unix.SIGSEGV-1) | 1<<(unix.SIGBUS-1) | 1<<(unix.SIGFPE-1) | 1<<(unix.SIGILL-1) | 1<<(unix.SIGTRAP-1) | 1<<(unix.SIGSYS-1) | 1<<(unix.SIGABRT-1) |
 	1<<(unix.SIGCHLD-1) | 1<<(unix.SIGPIPE-1) | 1<<(unix.SIGURG-1) | 1<<(unix.SIGPROF-1) | 1<<(unix.SIGVTALRM-1) | 1<<31 | 1<<32 | 1<<33)
-
-// Passes reports whether a signal is to be handed on to a child, which gets those of a terminal directly. code is
-// its si_code (sigaction(2)).
-//
-//go:nosplit
-func Passes(s syscall.Signal, code int32) bool {
-	const kernel = 0x80 // SI_KERNEL
-	return code != kernel || s != unix.SIGINT && s != unix.SIGQUIT && s != unix.SIGWINCH
-}
 
 // ask makes a system call and returns its result, or -errno.
 //
