@@ -18,7 +18,13 @@ type begun struct {
 	config int // the pipe's write end; -1 for none
 }
 
+// begin starts the runtime with files (see begin) and with the descriptors that the line hands on.
 func (m *making) begin(l *Line, files map[int]int) error {
+	for _, fd := range m.inherited {
+		if _, taken := files[fd]; !taken && fd < l.Kept(m.Environ) {
+			files[fd] = fd
+		}
+	}
 	line := m.telling(l)
 	c, err := begin(m.Inner, append([]string{m.Inner}, line.Words()...), m.Environ, files)
 	if err == nil {
@@ -71,13 +77,7 @@ const configAt = front.AboveAll + 1
 // wait sends the runtime its config.json and waits for it to exit.
 func (m *making) wait() (ended unix.WaitStatus, err error) {
 	if m.begun == nil { // no spec applies: run the engine's own command line
-		files := map[int]int{}
-		for _, fd := range m.inherited {
-			if fd < m.Kept(m.Environ) {
-				files[fd] = fd
-			}
-		}
-		if err := m.begin(&m.Line, files); err != nil {
+		if err := m.begin(&m.Line, map[int]int{}); err != nil {
 			return 0, err
 		}
 	}

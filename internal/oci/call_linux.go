@@ -24,6 +24,7 @@ type Call struct {
 
 	inherited []int  // descriptors above 2 that the caller passed on
 	bundled   string // the directory of state, if the runtime reported it; see kept
+	home      string // of the caller, once it is known
 }
 
 // shelf returns the directory of state of the call's container.
@@ -73,7 +74,12 @@ func (c *Call) state() (dir string, environ []string, home string) {
 	case ofNode(): // one directory for the whole node, whatever the engine's variables are
 		environ = []string{"XDG_STATE_HOME=/var/lib"}
 	}
-	home = spec.HomeDir(environ, func() string { return sys.PasswdHome(unix.Geteuid()) }, spec.HostPaths{})
+	home = spec.HomeDir(environ, func() string {
+		if c.home == "" {
+			c.home = sys.PasswdHome(unix.Geteuid())
+		}
+		return c.home
+	}, spec.HostPaths{})
 	return audit.StateDir(environ, home), environ, home
 }
 

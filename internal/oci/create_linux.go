@@ -27,6 +27,7 @@ func isName(id string) bool {
 
 // Create creates a container (create), or creates and runs one (run), under its specs.
 func (c *Call) Create() (status int, err error) {
+	looks := newThread() // which takes as long to start as all until it is needed
 	bundle, text, err := c.bundle()
 	if err != nil || c.ID() == "" {
 		return 0, HandOn(c.Inner, &c.Line, c.Environ) // the runtime reports the error
@@ -41,6 +42,8 @@ func (c *Call) Create() (status int, err error) {
 		}
 		return 0, err
 	}
+	m := &making{Call: c, t: t, shelf: c.shelf(), looks: looks}
+	m.docs, m.unread = t.documents(&c.Own)
 	c.inherited = inherits()
 	if front.Report() != 0 && !c.follow() {
 		return 1, nil
@@ -49,7 +52,6 @@ func (c *Call) Create() (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	m := &making{Call: c, t: t, shelf: c.shelf()}
 	if err := m.shelf.claim(m.isThere); err != nil {
 		return m.unclaimed(err)
 	}
@@ -109,6 +111,9 @@ func (c *Call) bundle() (dir string, config []byte, err error) {
 type making struct {
 	*Call
 	t          *Container
+	docs       []*spec.SandboxSpec
+	unread     error  // why the documents cannot be read
+	looks      thread // for inspect
 	record     audit.Record
 	sink       *audit.Sink
 	shelf      *shelf
@@ -123,17 +128,17 @@ type making struct {
 // again.
 func (m *making) prepare() error {
 	defer unix.Umask(unix.Umask(0o22)) // files that are created here must be readable for the container's user
-	docs, err := m.t.documents(&m.Own)
-	for _, d := range docs {
+	for _, d := range m.docs {
 		m.record.Sources = append(m.record.Sources, d.Source.Name)
 	}
-	m.record.Documents = docs
-	if err != nil {
-		return err
+	m.record.Documents = m.docs
+	if m.unread != nil {
+		return m.unread
 	}
-	if len(docs) == 0 {
+	if len(m.docs) == 0 {
 		m.record.Container.NothingAsked = true
-		if err = m.shelf.begin(); err == nil {
+		err := m.shelf.begin()
+		if err == nil {
 			err = m.shelf.put(narrowingFile, []byte("null"))
 		}
 		if err == nil {
@@ -150,31 +155,28 @@ func (m *making) prepare() error {
 	if err := m.confine(); err != nil {
 		return err
 	}
-	facts := m.facts()
-	supervised := facts.Listener.State != wrap.No
+	supervised := m.t.unheard() == ""
 	if supervised && !m.foreground() && front.Report() == 0 {
 		return errUnparted
 	}
-	if err := m.ahead(supervised); err != nil {
-		return err
+	var v sight
+	var blind error
+	over := m.looks.begin(func() { blind = m.look(&v) })
+	err := m.ahead(supervised)
+	if <-over; v.Seen != nil {
+		m.record.Resolved = v.Resolved
 	}
-	var contained *outer.Contained
-	var held *guard.Snapshot
-	s, err := inspect(m.t, docs, facts, func(s *Seen) (err error) {
-		m.record.Resolved = s.Resolved
-		if contained, err = outer.Contain(outer.Ask{Resolved: s.Resolved, Host: &s.Host, Supervised: supervised}, s.Program); err == nil && supervised {
-			held, err = guard.Hold(contained.Plan.Watch)
-		}
-		return err
-	})
+	if err == nil {
+		err = blind
+	}
 	if err != nil {
 		return err
 	}
-	if err := m.hooks(s.Resolved); err != nil {
+	if err := m.hooks(v.Resolved); err != nil {
 		return err
 	}
-	w := m.t.walls(contained.Plan, s.Places)
-	n := narrowing(s.Resolved, contained.Plan, &w, m.t.caps())
+	w := m.t.walls(v.Plan, v.Places)
+	n := narrowing(v.Resolved, v.Plan, &w, m.t.caps())
 	exposed := m.t.keepApart(n, &w)
 	if supervised && !n.Attended { // the runtime inherited the socket to the supervisor; start it again without
 		m.cancel()
@@ -182,9 +184,9 @@ func (m *making) prepare() error {
 			return err
 		}
 	}
-	e := editor{c: m.t, groups: len(facts.Tools) > 0, s: s, plan: contained.Plan, nodes: contained.Nodes, hold: m.shelf.hold, root: m.shelf.root, looked: looked{}}
+	e := editor{c: m.t, groups: len(v.facts.Tools) > 0, s: v.Seen, plan: v.Plan, nodes: v.Nodes, hold: m.shelf.hold, root: m.shelf.root, looked: looked{}}
 	if n.Init {
-		if e.programs, err = m.inits(&w, contained.Plan.Filter.On); err != nil {
+		if e.programs, err = m.inits(&w, v.Plan.Filter.On); err != nil {
 			return err
 		}
 	}
@@ -193,9 +195,9 @@ func (m *making) prepare() error {
 		return err
 	}
 	m.looked = e.looked
-	m.record.Host = &s.Host
-	m.record.Enforcement = m.lines(s, contained, exposed)
-	m.record.AccessMode = contained.Plan.HeldMode(s.Resolved)
+	m.record.Host = &v.Seen.Host
+	m.record.Enforcement = m.lines(v.Seen, v.Contained, exposed)
+	m.record.AccessMode = v.Plan.HeldMode(v.Resolved)
 	for _, edit := range edits {
 		if edit.Why != "" {
 			m.record.Container.Edits = append(m.record.Container.Edits, audit.ContainerEdit{At: edit.At, Why: edit.Why})
@@ -212,7 +214,29 @@ func (m *making) prepare() error {
 	if err != nil || m.supervisor == nil {
 		return err
 	}
-	return m.attended(s, &run.Container{Of: contained, Held: held}, &w, e.programs[walls.Init])
+	return m.attended(v.Seen, &run.Container{Of: v.Contained, Held: v.held}, &w, e.programs[walls.Init])
+}
+
+// sight is what sbx-oci has seen of a container, and its plan for it.
+type sight struct {
+	*Seen
+	*outer.Contained
+	facts wrap.Host
+	held  *guard.Snapshot // nil without a supervisor
+}
+
+// look inspects the container and plans for it, on a thread of its own.
+func (m *making) look(v *sight) (err error) {
+	v.facts = m.facts()
+	if v.Seen, err = inspect(m.t, m.docs, v.facts); err != nil {
+		return err
+	}
+	supervised := v.facts.Listener.State != wrap.No
+	v.Contained, err = outer.Contain(outer.Ask{Resolved: v.Seen.Resolved, Host: &v.Seen.Host, Supervised: supervised}, v.Program)
+	if err == nil && supervised {
+		v.held, err = guard.Hold(v.Plan.Watch)
+	}
+	return err
 }
 
 // facts returns what the host can enforce, as far as the container's own list of system calls allows it.

@@ -2,7 +2,6 @@ package oci
 
 import (
 	"os"
-	"runtime"
 	"strconv"
 	"strings"
 
@@ -27,34 +26,27 @@ func canFollow() bool {
 // be the interpreter of a script, with arguments of the script's. So at the second, which starts the
 // command, the supervisor must have its listener. follow returns when it traces.
 func (s *supervisor) follow(pid int) error {
-	traced := make(chan error, 1)
-	go s.trace(pid, traced)
+	traced := make(chan error)
+	go apart(func() {
+		f, err := s.trace(pid)
+		traced <- err
+		f.untilStarted()
+	})
 	return <-traced
 }
 
-func (s *supervisor) trace(pid int, traced chan<- error) {
-	runtime.LockOSThread() // never unlocked: the thread that traces ends with the goroutine
-	if unix.Gettid() == unix.Getpid() {
-		go s.trace(pid, traced) // the first thread of a process stays
-		return
-	}
-	f := follower{s: s, tracees: map[int]bool{}}
+// trace begins to trace pid by the calling thread, which has to call untilStarted then.
+func (s *supervisor) trace(pid int) (f *follower, err error) {
+	f = &follower{s: s, tracees: map[int]bool{}}
 	first := int(s.pid.Load())
 	if pid != first { // the first process has entered the container
 		f.outside = of(pid, "ns/mnt")
 	}
-	err := f.seize(pid)
-	switch {
-	case pid == first && err == nil && (of(pid, "exe") == s.program || s.begun.Load()): // by run, which does not wait for this
-		traced <- nil
-	case err == nil && f.outside == of(first, "ns/mnt"): // nothing shows when it enters
-		traced <- unix.EPERM
-	default:
-		if traced <- err; err == nil {
-			f.untilStarted()
-		}
+	if err = f.seize(pid); err == nil && f.outside == of(first, "ns/mnt") { // nothing shows when it enters
+		err = unix.EPERM
 	}
-	f.release()
+	f.over = err != nil || pid == first && (of(pid, "exe") == s.program || s.begun.Load())
+	return f, err
 }
 
 // follower traces a runtime. All its calls are of one thread.
@@ -63,6 +55,7 @@ type follower struct {
 	outside file // the mount namespace of a runtime that has yet to enter the container's
 	tracees map[int]bool
 	init    int // sbx-init, once it runs
+	over    bool
 }
 
 // seize begins to trace all threads of a process: any of them may be the one that executes the next
@@ -93,10 +86,11 @@ func (f *follower) traces(tid int) bool {
 	return read.StatusLine(read.Status(strconv.Itoa(tid)), "TracerPid:") == strconv.Itoa(unix.Gettid())
 }
 
-// untilStarted lets the tracees run until one starts the command in the container, or all have ended.
-// It kills a process that executes something else there.
+// untilStarted lets the tracees run until one starts the command in the container, or all have ended, and
+// releases them. It kills a process that executes something else there.
 func (f *follower) untilStarted() {
-	for {
+	defer f.release()
+	for !f.over {
 		pid, ws, err := f.next()
 		switch {
 		case err != nil:

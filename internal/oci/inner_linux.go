@@ -72,14 +72,15 @@ type child struct {
 // begin starts a child, which the kernel kills if this process dies. files maps further
 // descriptor numbers of the child to descriptors of this process.
 func begin(path string, words, environ []string, files map[int]int) (*child, error) {
-	signals := make(chan os.Signal, 8)
+	var signals chan os.Signal
 	if front.Report() == 0 {
+		signals = make(chan os.Signal, 8)
 		signal.Notify(signals, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM) // which nobody can block, see front.Signals
 	}
 	all := []uintptr{0, 1, 2}
 	for at, fd := range files {
 		for len(all) <= at {
-			all = append(all, inherited(len(all)))
+			all = append(all, none)
 		}
 		all[at] = uintptr(fd)
 	}
@@ -89,11 +90,13 @@ func begin(path string, words, environ []string, files map[int]int) (*child, err
 	front.AsCalled(func() {
 		c.pid, err = syscall.ForkExec(path, words, &syscall.ProcAttr{Env: environ, Files: all, Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &c.fd}})
 	})
-	go func() {
-		for s := range signals {
-			c.signal(s.(syscall.Signal))
-		}
-	}()
+	if signals != nil {
+		go func() {
+			for s := range signals {
+				c.signal(s.(syscall.Signal))
+			}
+		}()
+	}
 	return c, err
 }
 

@@ -3,7 +3,6 @@ package oci
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -50,36 +49,10 @@ func (p *Place) ofEngine() bool {
 	return p.IsFile && view.Within(p.Path, "/run") && slices.Contains([]string{"/run/podman-init", "/etc/resolv.conf", "/etc/hosts", "/etc/hostname"}, filepath.Clean(p.Target))
 }
 
-// inspect resolves documents against the files of a container that does not exist yet. It uses a
-// temporary thread whose mount namespace has the container's root as its root, so that no symlink
-// of the image or a volume leads out of the container. That thread also calls then.
-func inspect(c *Container, docs []*spec.SandboxSpec, facts wrap.Host, then func(*Seen) error) (s *Seen, err error) {
-	apart(func() {
-		if s, err = inspectFrom(c, docs, facts); err == nil {
-			err = then(s)
-		}
-	})
-	return s, err
-}
-
-// apart calls f on a new thread, which then ends along with the namespaces that f unshared. It
-// is never the process's first thread, which cannot end before the process.
-func apart(f func()) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		runtime.LockOSThread() // never unlocked, so that the thread ends
-		if unix.Gettid() == unix.Getpid() {
-			apart(f)
-			runtime.UnlockOSThread()
-			return
-		}
-		f()
-	}()
-	<-done
-}
-
-func inspectFrom(c *Container, docs []*spec.SandboxSpec, facts wrap.Host) (*Seen, error) {
+// inspect resolves documents against the files of a container that does not exist yet. It gives the
+// calling thread a mount namespace that has the container's root as its root, so that no symlink
+// of the image or a volume leads out of the container: it is called on a thread of its own.
+func inspect(c *Container, docs []*spec.SandboxSpec, facts wrap.Host) (*Seen, error) {
 	places, root, err := enter(c, slices.ContainsFunc(docs, func(d *spec.SandboxSpec) bool { return d.Filesystem.Value.Read.Set }))
 	if err != nil {
 		return nil, &spec.Problem{Do: "look at the container's files", Why: err.Error()}

@@ -116,15 +116,13 @@ func (m *making) started() error {
 		}
 		_ = m.sink.Write(m.record)
 		m.shelf.unlock()
-		m.report()
+		if m.report() {
+			// The parent ends, and the kernel this process with it. To end before would hold the parent up.
+			_, _ = unix.Poll(nil, 1000)
+		}
 		return nil
 	}
-	err, traced := s.know(pid), make(chan error, 1)
-	if err == nil && s.follows {
-		go s.trace(pid, traced)
-	} else {
-		traced <- nil
-	}
+	err := s.know(pid)
 	if err == nil {
 		err = s.met(pid)
 	}
@@ -132,16 +130,23 @@ func (m *making) started() error {
 		m.destroy()
 		return m.refuse(err)
 	}
-	_ = s.run.Write()
-	if <-traced != nil {
-		s.end() // start would run whatever there is
+	f := &follower{over: true}
+	if err == nil && s.follows {
+		var why error
+		if f, why = s.trace(pid); why != nil {
+			s.end() // start would run whatever there is
+		}
 	}
+	_ = s.run.Write()
 	m.stay()
 	if err != nil { // the process has ended already and will never connect
 		s.finish(0, neverStarted)
 		return nil
 	}
-	s.over()
+	ended := make(chan struct{})
+	go func() { s.over(); close(ended) }()
+	f.untilStarted()
+	<-ended
 	return nil
 }
 
@@ -224,7 +229,7 @@ func (m *making) destroy() {
 // a spec, the runtime is not called: the other container may be gone by then, and the runtime would
 // create the new one without its spec.
 func (m *making) unclaimed(err error) (int, error) {
-	if docs, e := m.t.documents(&m.Own); err == errTaken && e == nil && len(docs) == 0 {
+	if err == errTaken && m.unread == nil && len(m.docs) == 0 {
 		return 0, HandOn(m.Inner, &m.Line, m.Environ)
 	}
 	return 0, &spec.Problem{On: m.ID(), Do: "make the container", Why: err.Error()}

@@ -28,12 +28,15 @@ func (c *Call) follow() bool {
 	return pf[0].Revents == 0
 }
 
-// report tells the waiting parent that the container exists, so that the parent exits.
-func (c *Call) report() {
-	if front.Report() != 0 {
-		_, _ = unix.Write(front.Report(), make([]byte, 4))
-		unix.Close(front.Report())
+// report tells the waiting parent that the container exists, so that the parent exits; false if there is
+// none.
+func (c *Call) report() bool {
+	if front.Report() == 0 {
+		return false
 	}
+	_, err := unix.Write(front.Report(), make([]byte, 4))
+	unix.Close(front.Report())
+	return err == nil
 }
 
 // stay outlives the parent: it reports, and detaches from the engine: standard streams, terminal, working

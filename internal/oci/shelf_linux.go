@@ -72,7 +72,9 @@ func (s *shelf) claim(exists func() bool) error {
 			unix.Close(fd)
 			return err
 		case unix.Fstat(fd, &own) == nil && unix.Stat(s.dir, &now) == nil && own.Ino == now.Ino:
-			s.lock = fd
+			if s.lock = fd; made == nil {
+				return nil
+			}
 			return s.empty()
 		}
 		unix.Close(fd)

@@ -22,10 +22,9 @@ import (
 // the last one has ended. It runs in the sbx-oci process that created the container, which stays
 // alive to do this.
 type supervisor struct {
-	run    *run.Attended
-	door   int // listening socket to which each process's sbx-init connects
-	alive  int // descriptor of lifeFile, locked (flock(2)) while the supervisor lives
-	inside *inside
+	run   *run.Attended
+	door  int // listening socket to which each process's sbx-init connects
+	alive int // descriptor of lifeFile, locked (flock(2)) while the supervisor lives
 	asked
 
 	firstProcess
@@ -38,13 +37,14 @@ type supervisor struct {
 
 // firstProcess is the container's first process, as the supervisor gets to know it.
 type firstProcess struct {
-	root  int           // O_PATH descriptor of the container's root; -1 before
-	first atomic.Int32  // a pidfd; -1 before
-	pid   atomic.Int32  // 0 before
-	seen  chan struct{} // closed once first and pid are set
-	known sync.Once
-	unmet error       // why the supervisor is not in its container, see met
-	begun atomic.Bool // it has handed over its listener and becomes the command
+	root   int           // O_PATH descriptor of the container's root; -1 before
+	mounts int           // descriptor of its mount namespace
+	first  atomic.Int32  // a pidfd; -1 before
+	pid    atomic.Int32  // 0 before
+	seen   chan struct{} // closed once first and pid are set
+	known  sync.Once
+	unmet  error       // why the supervisor is not in its container, see met
+	begun  atomic.Bool // it has handed over its listener and becomes the command
 }
 
 // asked holds the facts about its container that a supervisor needs.
@@ -160,25 +160,30 @@ func isListener(fd int) bool {
 	return is == "anon_inode:seccomp notify"
 }
 
-// met enters the container by its process pid, unless that was tried before, and returns how that went.
+// met looks at the container by its process pid, unless that was tried before, and returns how that went.
 func (s *supervisor) met(pid int) error {
 	s.known.Do(func() { s.unmet = s.meet(pid) })
 	return s.unmet
 }
 
-// meet enters the container of the first process that is known: its own first process.
+// meet takes the container's root and mounts from the first process that is known.
 func (s *supervisor) meet(pid int) error {
 	if s.pid.Load() == 0 {
 		if err := s.know(pid); err != nil {
 			return err
 		}
 	}
-	root, err := s.looked.in(pid)
+	mounts, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/ns/mnt", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
-	s.root = root
-	return s.inside.enter(pid)
+	root, err := s.looked.in(pid)
+	if err != nil {
+		unix.Close(mounts)
+		return err
+	}
+	s.root, s.mounts = root, mounts
+	return nil
 }
 
 // know records pid as the container's first process and opens its pidfd.
@@ -244,7 +249,7 @@ func (s *supervisor) answer(l *listen.Listener, fd int, first bool) {
 
 // newSupervisor returns a supervisor to which processes can connect; they wait until serve.
 func newSupervisor(dir string) (*supervisor, error) {
-	s := &supervisor{inside: newInside(), firstProcess: firstProcess{root: -1, seen: make(chan struct{}), unmet: unix.EPERM}}
+	s := &supervisor{firstProcess: firstProcess{root: -1, seen: make(chan struct{}), unmet: unix.EPERM}}
 	s.first.Store(-1)
 	return s, s.open(dir)
 }
@@ -263,7 +268,7 @@ func (m *making) attended(s *Seen, c *run.Container, w *walls.Walls, program str
 		Resolved: c.Of.Resolved, Inputs: s.Inputs, Voice: run.Reporter{Quiet: true, Say: func(string) {}, Problem: func(*spec.Problem) {}}}
 	c.Record, c.Sink = m.record, m.sink
 	c.First = func() int { return int(sv.pid.Load()) }
-	c.End, c.Inside = sv.end, sv.inside.do
+	c.End, c.Inside = sv.end, sv.inside
 	if c.Of.Plan.Base == wrap.BaseEmpty { // hints may name files that are not in view
 		s.files.root = m.t.Root
 		c.Inside, c.Stands = func(f func()) { f() }, s.files.stands
