@@ -13,8 +13,7 @@ import (
 const ofCrun = "run.oci."
 
 // known are the orders to crun that leave what sbx-oci enforces as it is.
-var known = []string{"delegate-cgroup", "hooks.stderr", "hooks.stdout", "keep_original_groups", "mount_context_type", "pidfd_receiver",
-	"seccomp_fail_unknown_syscall", "systemd.force_cgroup_v1", "systemd.subgroup", "timens_offset"}
+var known = []string{"delegate-cgroup", "keep_original_groups", "mount_context_type", "pidfd_receiver", "seccomp_fail_unknown_syscall", "systemd.subgroup", "timens_offset"}
 
 // orders are the prefixes of other annotations by which a runtime starts something else, or by which
 // systemd raises limits or opens devices.

@@ -37,6 +37,9 @@ func Decode(id, bundle string, config []byte) (*Container, error) {
 	if err == nil {
 		err = clear(root)
 	}
+	if err == nil {
+		err = single(root)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -188,6 +191,19 @@ func clearIn(n *doc.Node, known bool) error {
 		if err := clearIn(n.Members[i].Value, key != "annotations" && key != "sysctl" && key != "unified"); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// single rejects two namespaces of a type, of which crun takes the last.
+func single(config *doc.Node) error {
+	is := map[string]bool{}
+	for _, n := range doc.Items(config.Get("linux").Get("namespaces")) {
+		kind := doc.Text(n.Get("type"))
+		if is[kind] {
+			return &spec.Problem{On: "config.json", Do: "read linux.namespaces", Why: "two are of type " + spec.Word(kind) + ", and runtimes take another one", Help: "leave one out"}
+		}
+		is[kind] = true
 	}
 	return nil
 }

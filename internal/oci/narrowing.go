@@ -130,7 +130,11 @@ func (n *Narrowing) edits(process *doc.Node, supervisor int) (edits []Edit) {
 		hard, soft := l.v, l.v
 		for _, r := range doc.Items(process.Get("rlimits")) {
 			if doc.Text(r.Get("type")) == l.kind {
-				hard, soft = min(hard, whole(r.Get("hard"))), min(soft, whole(r.Get("soft")))
+				for key, v := range map[string]*int64{"hard": &hard, "soft": &soft} {
+					if own, ok := doc.Whole(r.Get(key)); ok && own >= 0 { // else it is infinite: RLIM_INFINITY is 2⁶⁴-1, and -1 to crun
+						*v = min(*v, own)
+					}
+				}
 			} else {
 				all.Items = append(all.Items, r)
 			}

@@ -24,6 +24,10 @@ func TestNarrowing(t *testing.T) {
 			`{"args":["/dev/.sbx-init","3","a","b"],"noNewPrivileges":true,"rlimits":[{"hard":64,"soft":64,"type":"RLIMIT_NOFILE"}]}`},
 		{`{"args": ["a"], "noNewPrivileges": false, "capabilities": {"bounding": ["CAP_CHOWN", "CAP_SYS_ADMIN"], "other": []}, "rlimits": [{"type": "RLIMIT_CORE", "hard": 1, "soft": 1}, {"type": "RLIMIT_NOFILE", "hard": 32, "soft": 16}]}`,
 			`{"args":["/dev/.sbx-init","3","a"],"capabilities":{"ambient":[],"bounding":["CAP_CHOWN"],"effective":[],"inheritable":[],"other":[],"permitted":[]},"noNewPrivileges":true,"rlimits":[{"hard":1,"soft":1,"type":"RLIMIT_CORE"},{"hard":32,"soft":16,"type":"RLIMIT_NOFILE"}]}`},
+		{`{"args": ["a"], "rlimits": [{"type": "RLIMIT_NOFILE", "hard": 18446744073709551615, "soft": 16}]}`,
+			`{"args":["/dev/.sbx-init","3","a"],"noNewPrivileges":true,"rlimits":[{"hard":64,"soft":16,"type":"RLIMIT_NOFILE"}]}`},
+		{`{"args": ["a"], "rlimits": [{"type": "RLIMIT_NOFILE", "hard": -1, "soft": -1}]}`,
+			`{"args":["/dev/.sbx-init","3","a"],"noNewPrivileges":true,"rlimits":[{"hard":64,"soft":64,"type":"RLIMIT_NOFILE"}]}`},
 	} {
 		p := parsed(t, c.process)
 		if got := string(apply(p, n.edits(p, 3)).AppendCanonical(nil)); got != c.want {
@@ -56,6 +60,15 @@ func TestClear(t *testing.T) {
 	} {
 		if err := clear(parsed(t, text)); (err == nil) != want {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestNamespacesTwice: of two namespaces of a type, crun takes the last and runc none.
+func TestNamespacesTwice(t *testing.T) {
+	for list, want := range map[string]bool{`{"type": "pid"}, {"type": "ipc"}`: true, `{"type": "pid"}, {"type": "pid", "path": "/proc/1/ns/pid"}`: false} {
+		if _, err := Decode("x", "/", []byte(`{"linux": {"namespaces": [`+list+`]}}`)); (err == nil) != want {
+			t.Errorf("%s: %v", list, err)
 		}
 	}
 }

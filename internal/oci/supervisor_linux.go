@@ -145,6 +145,8 @@ func (s *supervisor) hear(conn int) (listener, pid int) {
 			if err == nil {
 				return fd, pid
 			}
+		default:
+			err = unix.EPERM
 		}
 		if err != nil {
 			unix.Close(fd)
