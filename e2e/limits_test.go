@@ -61,14 +61,15 @@ func eachBounded(t *testing.T, field, limits string, f func(t *testing.T, b *box
 	}
 }
 
-// groups returns the control groups that supervisors have made, by the pid in their name.
+// groups returns the control groups that supervisors of this user have made, by the pid in their name.
 func groups() map[int][]string {
 	all := map[int][]string{}
 	filepath.WalkDir("/sys/fs/cgroup", func(path string, d os.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
 			return nil
 		}
-		if f := strings.Split(d.Name(), "-"); len(f) >= 4 && f[0] == "sbx" {
+		var st unix.Stat_t
+		if f := strings.Split(d.Name(), "-"); len(f) >= 4 && f[0] == "sbx" && unix.Lstat(path, &st) == nil && int(st.Uid) == os.Getuid() {
 			pid, _ := strconv.Atoi(f[2])
 			all[pid] = append(all[pid], path)
 			return filepath.SkipDir

@@ -233,9 +233,9 @@ func TestOCIHandsOn(t *testing.T) {
 		bundle := ociBundle(t, []string{"sleep", "100"}, nil)
 		lives := func(line func(...string) []string, id string) (all []ran) {
 			for _, args := range [][]string{
-				{"create", "--bundle", bundle, id}, {"create", "--bundle", bundle, id}, {"state", id}, {"start", id}, {"start", id}, {"exec", id, "sh", "-c", "id; grep Sig /proc/self/status; exit 3"}, {"delete", id},
+				{"create", "--bundle", bundle, id}, {"create", "--bundle", bundle, id}, {"state", id}, {"start", id}, {"start", id}, {"exec", id, "sh", "-c", "id; grep -E 'Sig(Blk|Ign|Cgt)' /proc/self/status; exit 3"}, {"delete", id},
 				{"kill", id, "KILL"}, {"delete", "--force", id}, {"state", id},
-				{"run", "--bundle", ociBundle(t, []string{"sh", "-c", "echo out; echo err >&2; env; ls -a /dev; cat /proc/self/timerslack_ns; grep Sig /proc/self/status; exit 5"}, nil), id},
+				{"run", "--bundle", ociBundle(t, []string{"sh", "-c", "echo out; echo err >&2; env; ls -a /dev; cat /proc/self/timerslack_ns; grep -E 'Sig(Blk|Ign|Cgt)' /proc/self/status; exit 5"}, nil), id},
 			} {
 				r := ociRun(t, bundle, line(args...))
 				r.out, r.err = changing.ReplaceAllString(r.out, ""), changing.ReplaceAllString(r.err, "")
