@@ -146,6 +146,37 @@ func TestOCISupervisor(t *testing.T) {
 	}
 }
 
+// TestOCISupervisorIgnoresSignals: what ends all processes of a node politely does not take a container's
+// supervisor before the container.
+func TestOCISupervisorIgnoresSignals(t *testing.T) {
+	ociOn(t, func(t *testing.T, n *ociNode) {
+		n.allow(`{"max_commands": 100}`)
+		bundle := ociBundle(t, []string{"sh", "-c", "/bin/id; exit 7"}, nil)
+		const id = "sbx-e2e-polite"
+		if got := ociRun(t, bundle, n.under("create", "--bundle", bundle, id)); got.status != 0 {
+			t.Fatalf("%+v", got)
+		}
+		for s := syscall.SIGHUP; s <= 64; s++ {
+			switch s {
+			case syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, // which nobody sends to it
+				syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL, syscall.SIGTRAP, syscall.SIGSYS, syscall.SIGABRT, syscall.SIGSTKFLT, 32, 33, 34:
+				continue
+			}
+			must(t, syscall.Kill(n.supervisorOf(), s))
+		}
+		if got := ociRun(t, bundle, n.under("start", id)); got.status != 0 {
+			t.Errorf("%+v", got)
+		}
+		if r := n.recordIn("exited"); r["commands"].(map[string]any)["started"] != 1.0 {
+			t.Errorf("%v", r)
+		}
+		if got := ociRun(t, bundle, n.under("delete", "--force", id)); got.status != 0 {
+			t.Errorf("%+v", got)
+		}
+		n.clean()
+	})
+}
+
 // TestOCISupervisorKilled checks that nothing more starts after a container's supervisor was
 // killed, and that the record says so.
 func TestOCISupervisorKilled(t *testing.T) {
