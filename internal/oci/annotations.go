@@ -4,28 +4,41 @@ import (
 	"slices"
 	"strings"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
-// ofCrun is the prefix of the annotations that are orders to crun (crun(1), "Extensions"). One of them replaces
-// the container's seccomp filter by another (run.oci.seccomp_bpf_data), one the program that crun executes
-// (run.oci.handler).
-const ofCrun = "run.oci."
+// orders are the prefixes of annotations that are orders to a runtime, with those that leave what sbx-oci
+// enforces as it is. Orders to crun (crun(1), "Extensions") replace the container's seccomp filter by
+// another (run.oci.seccomp_bpf_data), or the program that crun executes (run.oci.handler). Others are properties of the
+// container's unit of systemd, which raise limits or open devices.
+var orders = map[string][]string{
+	"run.oci.": {"delegate-cgroup", "keep_original_groups", "mount_context_type", "pidfd_receiver", "seccomp_fail_unknown_syscall", "systemd.subgroup", "timens_offset"},
+	"org.systemd.property.": {"After", "Before", "CollectMode", "DefaultDependencies", "Description", "Documentation", "PartOf", "Requires", "TimeoutStopSec",
+		"TimeoutStopUSec", "Wants"},
+	"krun.":              nil,
+	"module.wasm.image/": nil,
+}
 
-// known are the orders to crun that leave what sbx-oci enforces as it is.
-var known = []string{"delegate-cgroup", "keep_original_groups", "mount_context_type", "pidfd_receiver", "seccomp_fail_unknown_syscall", "systemd.subgroup", "timens_offset"}
-
-// orders are the prefixes of other annotations by which a runtime starts something else, or by which
-// systemd raises limits or opens devices.
-var orders = []string{"krun.", "module.wasm.image/", "org.systemd.property.CPU", "org.systemd.property.Device", "org.systemd.property.Memory", "org.systemd.property.Tasks"}
-
-// ordered rejects annotations that are orders to the runtime, if they undo or may undo what the spec
-// enforces.
+// ordered rejects what is an order to the runtime, and undoes or may undo what the spec enforces:
+// annotations, hooks that run unconfined in the container, and mounts that are none.
 func (c *Container) ordered() error {
+	refuse := func(on, why, help string) error {
+		return &spec.Problem{On: on, Do: "hold the spec in the container", Why: why, Help: help}
+	}
 	for key := range c.Annotations {
-		order, is := strings.CutPrefix(key, ofCrun)
-		if is && !slices.Contains(known, order) || slices.ContainsFunc(orders, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
-			return &spec.Problem{On: "annotations", Do: "hold the spec in the container", Why: spec.Word(key) + " is an order to the runtime, which may undo it", Help: "leave the annotation out"}
+		for prefix, harmless := range orders {
+			if order, is := strings.CutPrefix(key, prefix); is && !slices.Contains(harmless, order) {
+				return refuse("annotations", spec.Word(key)+" is an order to the runtime, which may undo it", "leave the annotation out")
+			}
+		}
+	}
+	if len(doc.Items(c.Config.Get("hooks").Get("startContainer"))) > 0 {
+		return refuse("hooks.startContainer", "the runtime executes it in the container, before the command and unconfined", "have the command start it")
+	}
+	for i := range c.Mounts {
+		if m := &c.Mounts[i]; m.has("remount") {
+			return refuse(m.Target, "remount is among its options: what is mounted there would stay, and change", "leave the option out")
 		}
 	}
 	return nil

@@ -2,9 +2,10 @@ package oci
 
 import (
 	"cmp"
+	"encoding/binary"
+	"encoding/hex"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -40,8 +41,7 @@ func (c *Call) key() string {
 	if root == ofRunc {
 		return c.ID()
 	}
-	sum := strconv.FormatUint(1<<32|uint64(front.Sum(root)), 16)
-	return c.ID() + "." + sum[1:]
+	return c.ID() + front.OfRoot + hex.EncodeToString(binary.BigEndian.AppendUint64(nil, front.Sum(root)))
 }
 
 func (c *Call) runDir() string {

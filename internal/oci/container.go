@@ -92,7 +92,7 @@ func from(dir, path string) string {
 // several rules for a call each runtime takes another.
 func (c *Container) allows(calls ...string) bool {
 	filter := c.Config.Get("linux").Get("seccomp")
-	if filter == nil {
+	if filter == nil || filter.Kind == doc.Null {
 		return true
 	}
 	for _, call := range calls {
@@ -160,8 +160,8 @@ func (m *Mount) node() *doc.Node {
 // members lists the members of config.json and of a process that sbx-oci reads or replaces.
 var members = []string{"process", "args", "env", "cwd", "user", "uid", "gid", "capabilities", "bounding", "effective", "permitted", "inheritable", "ambient",
 	"rlimits", "type", "hard", "soft", "noNewPrivileges", "commandLine", "root", "path", "readonly", "mounts", "destination", "source", "options", "uidMappings", "gidMappings",
-	"annotations", "hooks", "prestart", "createRuntime", "linux", "namespaces", "seccomp", "defaultAction", "syscalls", "names", "action", "listenerPath",
-	"resources", "memory", "limit", "swap", "pids", "cpu", "quota", "period", "devices", "maskedPaths", "readonlyPaths", "rootfsPropagation", "sysctl", "unified"}
+	"annotations", "hooks", "prestart", "createRuntime", "startContainer", "linux", "namespaces", "seccomp", "defaultAction", "syscalls", "names", "action", "listenerPath",
+	"resources", "memory", "limit", "swap", "pids", "cpu", "quota", "period", "burst", "devices", "maskedPaths", "readonlyPaths", "rootfsPropagation", "sysctl", "unified"}
 
 // clear rejects what a runtime reads otherwise than sbx-oci. runc's decoder ignores the case of member
 // names: it would use a member whose name differs from one of members only in case, which sbx-oci would
@@ -215,7 +215,7 @@ func (c *Container) unheard() string {
 	switch {
 	case filter.Get("listenerPath") != nil:
 		return "the container's own list of system calls has a listener, and there can be one"
-	case !c.allows("seccomp", "sendmsg", "read"):
+	case !c.allows("seccomp", "sendmsg", "read", "fcntl"):
 		return "the container's own list of system calls shuts seccomp"
 	}
 	return ""

@@ -22,7 +22,7 @@ import (
 )
 
 func isName(id string) bool {
-	return id != "" && id != "." && id != ".." && !strings.ContainsRune(id, '/') && len(id) < 200
+	return id != "" && id != "." && id != ".." && !strings.ContainsAny(id, "/"+front.OfRoot) && len(id) < 200
 }
 
 // Create creates a container (create), or creates and runs one (run), under its specs.
@@ -45,6 +45,9 @@ func (c *Call) Create() (status int, err error) {
 	m := &making{Call: c, t: t, shelf: c.shelf(), looks: looks}
 	m.docs, m.unread = t.documents(&c.Own)
 	c.inherited = inherits()
+	if front.Report() != 0 {
+		front.Swallow()
+	}
 	if front.Report() != 0 && !c.follow() {
 		return 1, nil
 	}
@@ -175,7 +178,7 @@ func (m *making) prepare() error {
 	if err := m.hooks(v.Resolved); err != nil {
 		return err
 	}
-	w := m.t.walls(v.Plan, v.Places)
+	w := m.t.walls(v.Resolved, v.Plan, v.Places)
 	n := narrowing(v.Resolved, v.Plan, &w, m.t.caps())
 	exposed := m.t.keepApart(n, &w)
 	if supervised && !n.Attended { // the runtime inherited the socket to the supervisor; start it again without

@@ -74,19 +74,19 @@ func wait(fd int, event int16, d time.Duration) {
 	}
 }
 
-// gone waits until the supervisor of an ended container has written its record; false if the
-// container has no supervisor.
-func gone(dir string) bool {
+// gone waits until the supervisor of an ended container has written its record, at most ten seconds. It
+// reports whether there was one, and whether it still lives.
+func gone(dir string) (was, lives bool) {
 	fd, err := unix.Open(dir+"/"+lifeFile, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return false
+		return false, false
 	}
 	defer unix.Close(fd)
-	for range 2 * reapedWithin / (10 * time.Millisecond) {
+	for range 10 * time.Second / (10 * time.Millisecond) {
 		if unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) == nil {
-			return true
+			return true, false
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	return true
+	return true, true
 }

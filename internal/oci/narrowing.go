@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"sbx/internal/doc"
 	"sbx/internal/oci/walls"
 	"sbx/landlock"
@@ -175,11 +177,17 @@ func narrowingOf(n *doc.Node) *Narrowing {
 		Names: doc.Texts(n.Get("names")), Limited: is("limited"), Set: doc.Texts(n.Get("set")), NoNew: is("no_new_privs"), NoNetwork: is("no_network"), Attended: is("attended"), Apart: is("apart")}
 }
 
-// walls returns the Landlock ruleset and filter of a plan for sbx-init to apply. It leaves out a
+// walls returns the Landlock ruleset, filter and limits of a plan for sbx-init to apply. It leaves out a
 // scope of Landlock if the container has its own namespace for the same purpose: each process of
 // exec has its own ruleset, and could otherwise not signal the others.
-func (c *Container) walls(p *wrap.Plan, places []Place) walls.Walls {
+func (c *Container) walls(r *spec.Resolved, p *wrap.Plan, places []Place) walls.Walls {
 	w := walls.Walls{ABI: p.LandlockABI, Landlock: p.Landlock}
+	if l := &r.Spec.Limits.Value; l.OpenFiles.Set {
+		w.Limits = append(w.Limits, walls.Limit{Resource: unix.RLIMIT_NOFILE, Most: uint64(l.OpenFiles.Value)})
+	}
+	if l := &r.Spec.Limits.Value; l.FileSize.Set {
+		w.Limits = append(w.Limits, walls.Limit{Resource: unix.RLIMIT_FSIZE, Most: uint64(l.FileSize.Value)})
+	}
 	for kind, scope := range map[string]landlock.ScopeSet{"pid": landlock.Signal, "network": landlock.AbstractUnix} {
 		if ns := c.namespace(kind); ns != nil && ns.Get("path") == nil {
 			w.Landlock.Scope &^= scope

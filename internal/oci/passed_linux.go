@@ -20,7 +20,7 @@ func (c *Call) named() error {
 	if c.ID() == "" || isName(c.ID()) {
 		return nil
 	}
-	return &spec.Problem{On: spec.Word(c.ID()), Do: c.Verb + " the container", Why: "its id is longer than 199 characters or no file name"}
+	return &spec.Problem{On: spec.Word(c.ID()), Do: c.Verb + " the container", Why: "its id is longer than 199 characters, no file name, or has an " + front.OfRoot}
 }
 
 // confine leaves of the call what may reach the runtime where a spec holds: no variables of systemd,

@@ -193,6 +193,10 @@ func (m *making) ran(ended unix.WaitStatus) error {
 		_ = m.shelf.drop()
 		_ = os.Remove(m.linkPath())
 	}()
+	if s := m.supervisor; s != nil && !s.begun.Load() {
+		return m.refuse(&spec.Problem{Do: "hold the spec in the container", Why: "sbx-init did not start the command there, and something else may have run in its place",
+			Help: "use create and start, which trace what is started"})
+	}
 	unknown := ""
 	if ended.Signaled() {
 		unknown = filepath.Base(m.Inner) + ", which alone knows it, was killed"

@@ -2,7 +2,6 @@ package oci
 
 import (
 	"os"
-	"os/signal"
 	"runtime"
 	"strconv"
 
@@ -45,7 +44,6 @@ func (c *Call) report() bool {
 func (c *Call) stay() {
 	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, 0, 0, 0, 0)
 	c.report()
-	signal.Ignore(unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM) // the others are blocked
 	_, _ = unix.Setsid()
 	_ = unix.Chdir("/")
 	if null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0); err == nil {

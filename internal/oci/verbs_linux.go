@@ -65,7 +65,11 @@ func (c *Call) kept() (*Narrowing, error) {
 				}
 				bundle = doc.Text(state.Get("bundle"))
 			}
-			if _, err := os.Lstat(bundle + "/" + narrowingFile); bundle == "" || err != nil {
+			switch _, err := os.Lstat(bundle + "/" + narrowingFile); {
+			case err == nil:
+			case bundle != "" && slices.Contains([]string{filepath.Base(front.OfState), filepath.Base(front.OfNode)}, filepath.Base(filepath.Dir(bundle))):
+				return nil, lost(bundle, err)
+			default:
 				return nil, nil
 			}
 			c.bundled = bundle
@@ -78,11 +82,15 @@ func (c *Call) kept() (*Narrowing, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, &spec.Problem{On: path, Do: "know what holds for the container", Why: err.Error(), Help: "delete the container, and make it anew"}
+		return nil, lost(path, err)
 	case n.Kind == doc.Null:
 		return nil, nil // no spec applied
 	}
 	return narrowingOf(n), nil
+}
+
+func lost(path string, err error) error {
+	return &spec.Problem{On: path, Do: "know what holds for the container", Why: err.Error(), Help: "delete the container, and make it anew"}
 }
 
 // askState returns the runtime's state of the container (runtime-spec, "State"); nil if it knows none.
@@ -249,7 +257,11 @@ func (c *Call) remove() (status int, err error) {
 	if doc.Text(state.Get("status")) == "created" {
 		why = neverStarted
 	}
-	if gone(c.shelf().dir) {
+	switch was, lives := gone(c.shelf().dir); {
+	case lives:
+		c.log("sbx-oci: the container's supervisor still runs: its record and its state stay")
+		return 0, nil
+	case was:
 		why = "its supervisor was killed"
 	}
 	path, err := filepath.EvalSymlinks(link)

@@ -13,13 +13,17 @@ const (
 // it. If it is there, front hands the container's verbs on at once (see handedOn).
 const Free = "free"
 
-// Sum hashes the path of an engine's state directory (FNV-1a, 32 bits).
+// OfRoot stands in the name of a container's state directory between its id, in which it is not allowed,
+// and the Sum of its engine's state directory.
+const OfRoot = "@"
+
+// Sum hashes the path of an engine's state directory (FNV-1a, 64 bits).
 //
 //go:nosplit
-func Sum(root string) uint32 {
-	sum := uint32(2166136261)
+func Sum(root string) uint64 {
+	sum := uint64(14695981039346656037)
 	for i := range len(root) {
-		sum = (sum ^ uint32(root[i])) * 16777619
+		sum = (sum ^ uint64(root[i])) * 1099511628211
 	}
 	return sum
 }

@@ -18,3 +18,17 @@ TEXT sbx_oci_entry(SB), NOSPLIT|NOFRAME, $0
 	CALL	·front(SB)
 	MOVQ	16(SP), SP
 	JMP	_rt0_amd64_linux(SB)
+
+// See Swallow. A handler is called as a C function, and has no g.
+TEXT sbx_oci_noop(SB), NOSPLIT|NOFRAME, $0
+	RET
+
+TEXT sbx_oci_sigreturn(SB), NOSPLIT|NOFRAME, $0
+	MOVQ	$15, AX // rt_sigreturn
+	SYSCALL
+	INT	$3
+
+DATA ·handler(SB)/8, $sbx_oci_noop(SB)
+GLOBL ·handler(SB), NOPTR, $8
+DATA ·restorer(SB)/8, $sbx_oci_sigreturn(SB)
+GLOBL ·restorer(SB), NOPTR, $8

@@ -11,3 +11,12 @@ TEXT sbx_oci_entry(SB), NOSPLIT|NOFRAME, $0
 	MOVD	24(RSP), R4
 	MOVD	R4, RSP
 	JMP	_rt0_arm64_linux(SB)
+
+// See Swallow.
+TEXT sbx_oci_noop(SB), NOSPLIT|NOFRAME, $0
+	RET
+
+DATA ·handler(SB)/8, $sbx_oci_noop(SB)
+GLOBL ·handler(SB), NOPTR, $8
+DATA ·restorer(SB)/8, $0
+GLOBL ·restorer(SB), NOPTR, $8

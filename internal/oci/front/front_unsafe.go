@@ -37,6 +37,23 @@ type called struct {
 
 var _ = front // which the entry point calls
 
+// The addresses of a signal handler that does nothing, and of what returns from it; 0 where the kernel
+// does that.
+var handler, restorer uintptr
+
+// Swallow has this process ignore the signals that the Go runtime lets nobody block, but no program that
+// it executes: package os/signal takes longer, and ignored signals stay so.
+func Swallow() {
+	const onStack, restarts, restores = 0x08000000, 0x10000000, 0x04000000 // SA_ONSTACK, SA_RESTART, SA_RESTORER
+	action := [4]uintptr{handler, onStack | restarts, restorer}
+	if restorer != 0 {
+		action[1] |= restores
+	}
+	for _, s := range [...]syscall.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM} {
+		ask(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&action)), 0, 8)
+	}
+}
+
 //go:nosplit
 func front(argc *int) {
 	slack = ask(unix.SYS_PRCTL, unix.PR_GET_TIMERSLACK, 0, 0, 0)
@@ -242,9 +259,9 @@ func (c *called) isMade() bool {
 	}
 	n = add(add(n, "/"), c.id)
 	if c.root != "" {
-		n = add(n, ".")
+		n = add(n, OfRoot)
 		sum := Sum(c.root)
-		for i := 28; i >= 0; i -= 4 {
+		for i := 60; i >= 0; i -= 4 {
 			d := sum >> i & 15
 			n = add(n, "0123456789abcdef"[d:d+1])
 		}

@@ -11,10 +11,20 @@ import (
 	"sbx/seccomp"
 )
 
-// Raise applies no_new_privs, the Landlock ruleset and the filter to the calling thread, which
-// must be the one that then executes the command; exec keeps all three. supervisor is a socket
+// Raise applies the limits, no_new_privs, the Landlock ruleset and the filter to the calling thread, which
+// must be the one that then executes the command; exec keeps them all. supervisor is a socket
 // to the process that answers the filter's notifications; without an answer Raise fails.
 func (w *Walls) Raise(supervisor int) error {
+	for _, l := range w.Limits {
+		var now unix.Rlimit
+		err := unix.Getrlimit(l.Resource, &now)
+		if err == nil && now.Max > l.Most { // else the runtime has set it
+			err = unix.Setrlimit(l.Resource, &unix.Rlimit{Cur: min(now.Cur, l.Most), Max: l.Most})
+		}
+		if err != nil {
+			return fmt.Errorf("resource limit %d: %w", l.Resource, err)
+		}
+	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no_new_privs: %w", err)
 	}

@@ -26,10 +26,20 @@ type Walls struct {
 	Listens bool
 	// Apart: sbx-init has the capability Apart and gives it up.
 	Apart bool
+	// Limits are resource limits: crun gives none to a process of exec that has no document.
+	Limits []Limit
+}
+
+// Limit is the most that a resource limit may be (setrlimit(2)).
+type Limit struct {
+	Resource int
+	Most     uint64
 }
 
 // Empty reports whether there is nothing to apply.
-func (w *Walls) Empty() bool { return w.Landlock.Empty() && len(w.Filter) == 0 }
+func (w *Walls) Empty() bool {
+	return w.Landlock.Empty() && len(w.Filter) == 0 && len(w.Limits) == 0
+}
 
 // Line returns the command line of sbx-init for a command. supervisor is the number of the
 // descriptor of a socket to the supervisor, 0 for none.
@@ -82,6 +92,11 @@ func (w *Walls) Append(b []byte) []byte {
 	}
 	put(is(w.Listens))
 	put(is(w.Apart))
+	put(uint64(len(w.Limits)))
+	for _, l := range w.Limits {
+		put(uint64(l.Resource))
+		put(l.Most)
+	}
 	put(uint64(len(w.Filter)))
 	return append(b, w.Filter...)
 }
@@ -116,6 +131,9 @@ func Decode(b []byte) (w Walls, err error) {
 		l.Rules = append(l.Rules, r)
 	}
 	w.Listens, w.Apart = get() == 1, get() == 1
+	for n := get(); n > 0 && err == nil; n-- {
+		w.Limits = append(w.Limits, Limit{int(get()), get()})
+	}
 	w.Filter = bytes()
 	if err == nil && len(b) > 0 {
 		err = errors.New("the file of the walls goes on behind its end")
