@@ -5,9 +5,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -346,6 +348,85 @@ func TestOCIExchanged(t *testing.T) {
 					n.leaves(id)
 				}
 			}
+		}
+	})
+}
+
+// TestOCIMountsAndHooks checks that a mount which is none, and a hook that would run unconfined in the
+// container, are refused.
+func TestOCIMountsAndHooks(t *testing.T) {
+	ociOn(t, func(t *testing.T, n *ociNode) {
+		n.allow(`{"access_mode": "workspace-write", "working_dir": "/work", "filesystem": {"hide": ["/data/secret"]}, "max_commands": 2}`)
+		for want, edit := range map[string]func(config map[string]any, volume string){
+			"": func(config map[string]any, volume string) { mount(config, "/data", volume, "rbind") },
+			"remount": func(config map[string]any, volume string) {
+				mount(config, "/data", volume, "rbind")
+				config["mounts"] = append(config["mounts"].([]any), map[string]any{"destination": "/data", "type": "tmpfs", "source": "tmpfs", "options": []string{"remount"}})
+			},
+			"startContainer": func(config map[string]any, volume string) {
+				mount(config, "/data", volume, "rbind")
+				config["hooks"] = map[string]any{"startContainer": []any{map[string]any{"path": "/bin/sh", "args": []string{"sh", "-c", "/bin/id; /bin/id; /bin/id; echo hook >/work/made"}}}}
+			},
+		} {
+			volume := t.TempDir()
+			must(t, os.WriteFile(filepath.Join(volume, "secret"), []byte("SECRET\n"), 0o644))
+			bundle := ociBundle(t, []string{"sh", "-c", "cat /data/secret /work/made"}, func(config map[string]any) { edit(config, volume) })
+			bare, r := ociRun(t, bundle, n.bare("run", "--bundle", bundle, "sbx-e2e-none")), ran{}
+			if !strings.Contains(bare.out, "SECRET") || want == "startContainer" && !strings.HasSuffix(bare.out, "hook\n") {
+				t.Errorf("control, %s: %+v", want, bare)
+			}
+			_ = os.Remove(filepath.Join(bundle, "rootfs/work/made"))
+			if r = ociRun(t, bundle, n.under("run", "--bundle", bundle, "sbx-e2e-none")); r.out != "" || r.status == 0 || !strings.Contains(r.err, want) {
+				t.Errorf("%s: %+v", want, r)
+			}
+		}
+		n.clean()
+	})
+}
+
+// TestOCILimitsOfExec checks that a process of exec has the spec's resource limits, with a document and
+// without.
+func TestOCILimitsOfExec(t *testing.T) {
+	ociOn(t, func(t *testing.T, n *ociNode) {
+		for _, spec := range []string{`{"limits": {"file_size": "1MiB", "open_files": 64}}`, `{"access_mode": "read-only", "limits": {"file_size": "1MiB", "open_files": 64}}`} {
+			n.allow(spec)
+			n.attack([]string{"sleep", "1000"}, nil, nil, func(a *attacked, control bool) {
+				const limits = "ulimit -f; ulimit -Hn"
+				for name, got := range map[string]string{"line": strings.TrimSpace(a.must("exec", a.id, "sh", "-c", limits)), "document": a.process(nil, "sh", "-c", limits)} {
+					if (got == "2048\n64") == control {
+						t.Errorf("%s, control %v, %s: %q", spec, control, name, got)
+					}
+				}
+			})
+		}
+	})
+}
+
+// TestOCISignalsWhileMade checks that a signal to all processes of a create leaves no container without
+// its supervisor.
+func TestOCISignalsWhileMade(t *testing.T) {
+	ociOn(t, func(t *testing.T, n *ociNode) {
+		n.allow(ociSpec)
+		for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT} {
+			bundle, mark := ociBundle(t, []string{"sleep", "1000"}, nil), filepath.Join(t.TempDir(), "mark")
+			// The runtime itself may end by the signal, as crun does.
+			line := n.by(`case " $* " in *" create "*) trap '' TERM INT HUP QUIT; touch `+mark+`; sleep 0.5; trap - TERM INT HUP QUIT;; esac; exec "$R" "$@"`).under("create", "--bundle", bundle, "sbx-e2e-made")
+			cmd := exec.Command(line[0], line[1:]...)
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			must(t, cmd.Start())
+			eventually(t, "the runtime is called", func() bool { _, err := os.Stat(mark); return err == nil })
+			must(t, syscall.Kill(-cmd.Process.Pid, s))
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("%v: %v", s, err)
+			}
+			if r := ociRun(t, bundle, n.under("start", "sbx-e2e-made")); r.status != 0 {
+				t.Errorf("%v: %+v", s, r)
+			}
+			if r := ociRun(t, bundle, n.under("exec", "sbx-e2e-made", "grep", "Seccomp:", "/proc/self/status")); strings.TrimSpace(r.out) != filtered {
+				t.Errorf("%v: %+v", s, r)
+			}
+			ociRun(t, bundle, n.under("delete", "--force", "sbx-e2e-made"))
+			n.leaves("sbx-e2e-made")
 		}
 	})
 }
