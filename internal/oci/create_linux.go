@@ -162,15 +162,14 @@ func (m *making) prepare() error {
 	if supervised && !m.foreground() && front.Report() == 0 {
 		return errUnparted
 	}
-	var v sight
-	var blind error
-	over := m.looks.begin(func() { blind = m.look(&v) })
+	v := sight{planned: make(chan error, 1)}
+	held := m.looks.begin(func() { v.held, v.unheld = m.look(&v) })
 	err := m.ahead(supervised)
-	if <-over; v.Seen != nil {
-		m.record.Resolved = v.Resolved
+	if e := <-v.planned; err == nil {
+		err = e
 	}
-	if err == nil {
-		err = blind
+	if v.Seen != nil {
+		m.record.Resolved = v.Resolved
 	}
 	if err != nil {
 		return err
@@ -217,6 +216,9 @@ func (m *making) prepare() error {
 	if err != nil || m.supervisor == nil {
 		return err
 	}
+	if <-held; v.unheld != nil {
+		return v.unheld
+	}
 	return m.attended(v.Seen, &run.Container{Of: v.Contained, Held: v.held}, &w, e.programs[walls.Init])
 }
 
@@ -224,22 +226,24 @@ func (m *making) prepare() error {
 type sight struct {
 	*Seen
 	*outer.Contained
-	facts wrap.Host
-	held  *guard.Snapshot // nil without a supervisor
+	facts   wrap.Host
+	planned chan error // once all above is there
+
+	held   *guard.Snapshot // nil without a supervisor
+	unheld error           // why it could not be made
 }
 
-// look inspects the container and plans for it, on a thread of its own.
-func (m *making) look(v *sight) (err error) {
+// look inspects the container and plans for it, on a thread of its own, and then holds what is protected.
+func (m *making) look(v *sight) (held *guard.Snapshot, err error) {
 	v.facts = m.facts()
-	if v.Seen, err = inspect(m.t, m.docs, v.facts); err != nil {
-		return err
-	}
 	supervised := v.facts.Listener.State != wrap.No
-	v.Contained, err = outer.Contain(outer.Ask{Resolved: v.Seen.Resolved, Host: &v.Seen.Host, Supervised: supervised}, v.Program)
-	if err == nil && supervised {
-		v.held, err = guard.Hold(v.Plan.Watch)
+	if v.Seen, err = inspect(m.t, m.docs, v.facts); err == nil {
+		v.Contained, err = outer.Contain(outer.Ask{Resolved: v.Seen.Resolved, Host: &v.Seen.Host, Supervised: supervised}, v.Program)
 	}
-	return err
+	if v.planned <- err; err != nil || !supervised {
+		return nil, err
+	}
+	return guard.Hold(v.Plan.Watch)
 }
 
 // facts returns what the host can enforce, as far as the container's own list of system calls allows it.
