@@ -47,9 +47,9 @@ func (c *Call) Create() (status int, err error) {
 	c.inherited = inherits()
 	if front.Report() != 0 {
 		front.Swallow()
-	}
-	if front.Report() != 0 && !c.follow() {
-		return 1, nil
+		if !c.follow() {
+			return 1, nil
+		}
 	}
 	id, err := audit.NewID(time.Now())
 	if err != nil {

@@ -21,9 +21,7 @@ func (t thread) serve() {
 	runtime.LockOSThread() // never unlocked, so that the thread ends
 	if unix.Gettid() == unix.Getpid() {
 		go t.serve()
-		for {
-			select {} // the first thread
-		}
+		select {} // so that it is on another thread
 	}
 	for f := range t {
 		f()
