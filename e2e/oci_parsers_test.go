@@ -151,7 +151,7 @@ func TestOCIRuntimeKilled(t *testing.T) {
 			if r := ociRun(t, bundle, free.under(verb, "--bundle", bundle, id)); r.status != 137 {
 				t.Errorf("control, %s: %+v", verb, r)
 			}
-			if r := ociRun(t, bundle, n.bare("state", id)); r.status != 0 {
+			if r := ociRun(t, bundle, n.bare("state", id)); r.status != 0 && verb == "create" { // what run has left may end by itself
 				t.Errorf("control, %s: %+v", verb, r)
 			}
 			if r := ociRun(t, bundle, n.under("delete", "--force", id)); r.status != 0 {
