@@ -21,7 +21,7 @@ var orders = map[string][]string{
 }
 
 // ordered rejects what is an order to the runtime, and undoes or may undo what the spec enforces:
-// annotations, hooks that run unconfined in the container, and mounts that are none.
+// annotations, and hooks that run unconfined in the container.
 func (c *Container) ordered() error {
 	refuse := func(on, why, help string) error {
 		return &spec.Problem{On: on, Do: "hold the spec in the container", Why: why, Help: help}
@@ -35,11 +35,6 @@ func (c *Container) ordered() error {
 	}
 	if len(doc.Items(c.Config.Get("hooks").Get("startContainer"))) > 0 {
 		return refuse("hooks.startContainer", "the runtime executes it in the container, before the command and unconfined", "have the command start it")
-	}
-	for i := range c.Mounts {
-		if m := &c.Mounts[i]; m.has("remount") {
-			return refuse(m.Target, "remount is among its options: what is mounted there would stay, and change", "leave the option out")
-		}
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package oci
 
 import (
+	"path/filepath"
+	"strconv"
 	"strings"
 
 	"sbx/internal/doc"
@@ -51,6 +53,18 @@ func (e *editor) dev() ([]*doc.Node, error) {
 	}
 	m := Mount{Target: dev, Type: "tmpfs", Source: "tmpfs", Options: []string{"nosuid", "mode=755"}}
 	return []*doc.Node{m.node()}, nil
+}
+
+// inProcess reports whether a mount is in the directory of a process in /proc.
+func (p *Place) inProcess() bool {
+	for _, path := range []string{p.Path, filepath.Clean(p.Target)} {
+		rest, is := strings.CutPrefix(path, "/proc/")
+		of, _, _ := strings.Cut(rest, "/")
+		if _, err := strconv.ParseUint(of, 10, 64); is && (err == nil || of == "self" || of == "thread-self") {
+			return true
+		}
+	}
+	return false
 }
 
 // kernels reports whether a path is in /proc or /dev, which runtimes set up themselves.

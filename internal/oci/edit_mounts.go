@@ -1,7 +1,6 @@
 package oci
 
 import (
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,6 +112,8 @@ func (e *editor) unseen(p *Place) error {
 	switch {
 	case p.Path == "/":
 		return refuse("a volume is mounted over its root", "have the volume as the container's root")
+	case p.has("remount"):
+		return refuse("remount is among its options: what is mounted there would stay, and change", "leave the option out")
 	case !e.confines():
 	case p.inProcess():
 		return refuse("it is in the directory of a process, where the runtime's own files of /proc lie", "mount it elsewhere")
@@ -123,18 +124,6 @@ func (e *editor) unseen(p *Place) error {
 		return refuse("a file system of type "+spec.Word(p.Type)+" is mounted there, which the container alone will have", "mount it on the host, and bind it")
 	}
 	return nil
-}
-
-// inProcess reports whether a mount is in the directory of a process in /proc.
-func (p *Place) inProcess() bool {
-	for _, path := range []string{p.Path, filepath.Clean(p.Target)} {
-		rest, is := strings.CutPrefix(path, "/proc/")
-		of, _, _ := strings.Cut(rest, "/")
-		if _, err := strconv.ParseUint(of, 10, 64); is && (err == nil || of == "self" || of == "thread-self") {
-			return true
-		}
-	}
-	return false
 }
 
 // keeps reports whether the container keeps a mount of its engine. The container does not keep a

@@ -182,10 +182,11 @@ func narrowingOf(n *doc.Node) *Narrowing {
 // exec has its own ruleset, and could otherwise not signal the others.
 func (c *Container) walls(r *spec.Resolved, p *wrap.Plan, places []Place) walls.Walls {
 	w := walls.Walls{ABI: p.LandlockABI, Landlock: p.Landlock}
-	if l := &r.Spec.Limits.Value; l.OpenFiles.Set {
+	l := &r.Spec.Limits.Value
+	if l.OpenFiles.Set {
 		w.Limits = append(w.Limits, walls.Limit{Resource: unix.RLIMIT_NOFILE, Most: uint64(l.OpenFiles.Value)})
 	}
-	if l := &r.Spec.Limits.Value; l.FileSize.Set {
+	if l.FileSize.Set {
 		w.Limits = append(w.Limits, walls.Limit{Resource: unix.RLIMIT_FSIZE, Most: uint64(l.FileSize.Value)})
 	}
 	for kind, scope := range map[string]landlock.ScopeSet{"pid": landlock.Signal, "network": landlock.AbstractUnix} {
